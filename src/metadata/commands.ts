@@ -1,0 +1,281 @@
+/**
+ * What can be proposed to the state machine, and what `apply` answers. Plain data; entries.proto is the form on disk.
+ * Topics are named by their number (given by `apply` at creation, never used again), partitions by index.
+ * Adding a kind or changing what `apply` does with one is a new level (L5).
+ */
+export type Command =
+  | ({ readonly kind: 'registerIncarnation' } & RegisterIncarnation)
+  | ({ readonly kind: 'fenceIncarnation' } & FenceIncarnation)
+  | ({ readonly kind: 'setLevel' } & SetLevel)
+  | ({ readonly kind: 'createTopic' } & CreateTopic)
+  | ({ readonly kind: 'deleteTopic' } & DeleteTopic)
+  | ({ readonly kind: 'alterConfigs' } & AlterConfigs)
+  | ({ readonly kind: 'commitWal' } & CommitWal)
+  | ({ readonly kind: 'moveExtents' } & MoveExtents)
+  | ({ readonly kind: 'commitTable' } & CommitTable)
+  | ({ readonly kind: 'dropTable' } & DropTable)
+  | ({ readonly kind: 'trimPartitions' } & TrimPartitions)
+  | ({ readonly kind: 'deleted' } & Deleted)
+  | ({ readonly kind: 'enqueueDeletions' } & EnqueueDeletions)
+  | ({ readonly kind: 'allocateProducerIds' } & AllocateProducerIds)
+  | ({ readonly kind: 'expireProducers' } & ExpireProducers)
+  | ({ readonly kind: 'assignShards' } & AssignShards)
+  | ({ readonly kind: 'putGroup' } & PutGroup)
+  | ({ readonly kind: 'deleteGroup' } & DeleteGroup)
+  | ({ readonly kind: 'commitOffsets' } & CommitOffsets)
+  | ({ readonly kind: 'expireOffsets' } & ExpireOffsets)
+
+/** Registers a process; the answer is its incarnation, never used again, and the node id bound to the pod's name (L1, L22). */
+export interface RegisterIncarnation {
+  readonly pod: string
+  /** 16 random bytes; a proposal sent twice answers the same incarnation. */
+  readonly nonce: Uint8Array
+  /** The highest level this process supports. */
+  readonly level: number
+  /** Fence every other live incarnation of the same pod in the same step. */
+  readonly fenceOlder: boolean
+}
+
+/** Refused when `renewals` is not the counter in the state (L6). */
+export interface FenceIncarnation {
+  readonly incarnation: number
+  readonly renewals: number
+}
+
+export interface SetLevel {
+  readonly level: number
+}
+
+export interface CreateTopic {
+  readonly name: string
+  /** Canonical lower-case UUID text, random v4, chosen by the proposer. */
+  readonly topicId: string
+  readonly partitions: number
+  readonly configs: Readonly<Record<string, string>>
+  /** The table's place: namespace, name (unique ignoring case; apply appends _2, _3 … when taken), and location key. */
+  readonly table: { readonly namespace: string; readonly name: string; readonly uuid: string }
+}
+
+/**
+ * Deletes a topic: its WAL extents die at once, producers and group offsets go. `keepTableAs` renames the table
+ * ('' drops it: its files and metadata enter the deletion queue). Unconverted rows should have been converted before.
+ */
+export interface DeleteTopic {
+  readonly topic: number
+  readonly keepTableAs: string
+  readonly graceMs: number
+}
+
+/** null deletes a key. `topic` 0 with `broker` sets cluster-wide broker configs. Values were validated by the proposer. */
+export interface AlterConfigs {
+  readonly target: { readonly topic: number } | { readonly broker: string } | { readonly group: string }
+  readonly set: Readonly<Record<string, string>>
+  readonly remove: readonly string[]
+}
+
+/** One WAL object (or the attachment of this entry, when `key` is '') becomes visible. Batches in byte order. */
+export interface CommitWal {
+  /** Store key of the object, or '' for bytes that ride inside the entry. */
+  readonly key: string
+  readonly sizeBytes: number
+  /** Strictly rising per incarnation (L2, L13). */
+  readonly walSequence: number
+  readonly parts: readonly WalPart[]
+}
+
+/**
+ * The batches of one partition in one object, stored one after the other from `byteOffset` on. Parallel arrays, one
+ * element a batch. `producerIds[i]` is -1 for a batch without idempotence.
+ */
+export interface WalPart {
+  readonly topic: number
+  readonly partition: number
+  readonly byteOffset: number
+  readonly sizesBytes: readonly number[]
+  /** lastOffsetDelta + 1. */
+  readonly offsetCounts: readonly number[]
+  readonly maxTimestampsMs: readonly number[]
+  readonly producerIds: readonly number[]
+  readonly producerEpochs: readonly number[]
+  readonly baseSequences: readonly number[]
+  /** The time the broker stamped (LogAppendTime topics), else -1. Returned again for a duplicate. */
+  readonly appendTimesMs: readonly number[]
+}
+
+/** Results of CommitWal, one element a batch, parts and batches in the order of the command. */
+export interface CommitWalResult {
+  readonly parts: readonly {
+    /** Kafka error codes (protocol/errors.ts); 0 also for a recognised duplicate. */
+    readonly errors: readonly number[]
+    /** -1 on error. A duplicate has the original one. */
+    readonly baseOffsets: readonly number[]
+    readonly appendTimesMs: readonly number[]
+    readonly duplicates: readonly boolean[]
+    readonly logStartOffset: number
+  }[]
+}
+
+/** Live ranges of old objects were copied into new ones, sorted by topic and partition (L14). Taken whole or refused whole. */
+export interface MoveExtents {
+  readonly objects: readonly { readonly key: string; readonly sizeBytes: number; readonly walSequence: number }[]
+  readonly moves: readonly {
+    readonly topic: number
+    readonly partition: number
+    readonly firstOffset: number
+    readonly lastOffset: number
+    /** WAL object id the range must still be in. */
+    readonly fromObject: number
+    /** Index into `objects`. */
+    readonly to: number
+    readonly byteOffset: number
+  }[]
+}
+
+/** The rows of one partition that a table file holds. Offsets inclusive; holes allowed. */
+export interface FileRange {
+  readonly partition: number
+  readonly firstOffset: number
+  readonly lastOffset: number
+  readonly rows: number
+  readonly maxTimestampMs: number
+  /** Share of the produced bytes (batch bytes as stored in the WAL), for retention.bytes and log dirs. */
+  readonly originalBytes: number
+}
+
+export interface AddedFile {
+  readonly key: string
+  readonly sizeBytes: number
+  readonly rows: number
+  /** Merge level: 0 written by conversion, else 1 + the highest of its inputs. */
+  readonly level: number
+  readonly ranges: readonly FileRange[]
+}
+
+/**
+ * Moves ranges from the WAL to the table and the table pointer, in one step (L7, T8). Refused whole (result
+ * `accepted: false`) unless the table's version is `expectedVersion`, every converted range is exactly covered by WAL
+ * extents (parts below the log start may already be gone), and every removed file is live.
+ */
+export interface CommitTable {
+  readonly topic: number
+  readonly expectedVersion: number
+  /** Iceberg metadata file that becomes current; its predecessors' bookkeeping is the table's own. */
+  readonly metadataKey: string
+  readonly publication: number
+  /** -1 while the table has no snapshot. */
+  readonly snapshotId: number
+  /** Ranges whose records are now in `added` files (or had no rows). Per partition contiguous and ascending. */
+  readonly converted: readonly { readonly partition: number; readonly firstOffset: number; readonly lastOffset: number }[]
+  readonly added: readonly AddedFile[]
+  /** File ids that `added` replaces (merging) or that table retention dropped. */
+  readonly removed: readonly number[]
+  /** Keys that nobody refers to once this is applied: old metadata, manifests, replaced files; deleted after `graceMs`. */
+  readonly obsolete: readonly { readonly key: string; readonly graceMs: number }[]
+  /** The newest commit time (wall, ms) of the records this snapshot holds; never goes back (T9). */
+  readonly dataTimeMs: number
+}
+
+/** Drops a table that no topic is bound to (a kept one). All keys below its location enter the deletion queue. */
+export interface DropTable {
+  readonly tableUuid: string
+}
+
+/** Moves log starts up (retention, DeleteRecords). A value below the log start is ignored; above the end is refused. */
+export interface TrimPartitions {
+  readonly trims: readonly { readonly topic: number; readonly partition: number; readonly logStartOffset: number }[]
+}
+
+/** Deletions that were carried out. */
+export interface Deleted {
+  readonly ids: readonly number[]
+}
+
+/** Keys to delete: orphans of fenced incarnations and the like (L13). */
+export interface EnqueueDeletions {
+  readonly items: readonly { readonly key: string; readonly graceMs: number }[]
+}
+
+export interface AllocateProducerIds {
+  readonly count: number
+}
+
+/** Producers whose last append is older than they may get; refused per producer when it wrote since (`lastOffset` moved). */
+export interface ExpireProducers {
+  readonly items: readonly { readonly topic: number; readonly partition: number; readonly producerId: number; readonly lastOffset: number }[]
+}
+
+/** The owner's incarnation of each shard; raises the shard's epoch (L19). */
+export interface AssignShards {
+  readonly shards: readonly { readonly shard: number; readonly owner: number }[]
+}
+
+export interface GroupMember {
+  readonly memberId: string
+  readonly instanceId: string | null
+  readonly clientId: string
+  readonly clientHost: string
+  readonly rebalanceTimeoutMs: number
+  readonly sessionTimeoutMs: number
+  readonly protocols: readonly { readonly name: string; readonly metadata: Uint8Array }[]
+  readonly assignment: Uint8Array
+}
+
+/** The whole durable state of a classic group (L19); refused with NOT_COORDINATOR when the shard's epoch moved. */
+export interface PutGroup {
+  readonly shardEpoch: number
+  readonly group: GroupRecord
+}
+
+export interface GroupRecord {
+  readonly groupId: string
+  readonly protocolType: string
+  readonly protocolName: string | null
+  readonly generation: number
+  readonly leader: string | null
+  readonly members: readonly GroupMember[]
+  /** Wall time of the last change of state (for offset retention). */
+  readonly stateTimeMs: number
+}
+
+/** Removes a group with its offsets. */
+export interface DeleteGroup {
+  readonly shardEpoch: number
+  readonly groupId: string
+}
+
+export interface OffsetItem {
+  readonly topic: number
+  readonly partition: number
+  readonly offset: number
+  readonly leaderEpoch: number
+  readonly metadata: string
+  readonly commitTimeMs: number
+  /** Explicit retention of old request versions, else -1. */
+  readonly expireTimeMs: number
+}
+
+/** Creates the group when it does not exist (simple consumers). Items of topics that are gone are dropped. */
+export interface CommitOffsets {
+  readonly shardEpoch: number
+  readonly groupId: string
+  readonly items: readonly OffsetItem[]
+}
+
+/** Each is removed only if its commit time is still the one named (L6). */
+export interface ExpireOffsets {
+  readonly shardEpoch: number
+  readonly groupId: string
+  readonly items: readonly { readonly topic: number; readonly partition: number; readonly commitTimeMs: number }[]
+}
+
+/** The answer of `apply` to one proposal. */
+export type Result =
+  | { readonly kind: 'ok' }
+  | { readonly kind: 'refused'; readonly error: number; readonly reason: string } // error: a Kafka error code
+  | { readonly kind: 'incarnation'; readonly incarnation: number; readonly nodeId: number }
+  | { readonly kind: 'topic'; readonly topic: number }
+  | ({ readonly kind: 'wal' } & CommitWalResult)
+  | { readonly kind: 'producerIds'; readonly first: number; readonly count: number }
+  | { readonly kind: 'table'; readonly accepted: boolean; readonly reason: string }
+  | { readonly kind: 'trimmed'; readonly logStartOffsets: readonly number[] }
+  | { readonly kind: 'shards'; readonly epochs: readonly number[] }

@@ -1,0 +1,182 @@
+import type { GroupRecord, OffsetItem } from './commands.ts'
+
+/** The read side of the state that other rooms see. All synchronous, from memory; nothing returned may be changed. */
+export interface StateView {
+  readonly clusterId: string
+  /** Number of the last entry applied. */
+  readonly lastEntry: number
+  /** Wall time of the last entry, never going back. */
+  readonly lastTimeMs: number
+  readonly level: number
+  readonly timeline: number
+
+  topicByName(name: string): TopicView | null
+  topicById(topicId: string): TopicView | null
+  topicByNumber(topic: number): TopicView | null
+  /** In order of number. */
+  topics(): Iterable<TopicView>
+
+  /** null when the partition does not exist. `partitionSlot` of a TopicView is cheaper on hot paths. */
+  partition(topic: number, partition: number): PartitionView | null
+
+  /** The first extent whose last offset is at or above `offset`, or null at the end of the log. */
+  extentAt(topic: number, partition: number, offset: number): Extent | null
+  /** Extents in offset order from the first whose last offset is at or above `fromOffset`. */
+  extents(topic: number, partition: number, fromOffset: number): Iterable<Extent>
+  /** The first extent at or above `fromOffset` whose maximum timestamp is at or above the time; null when none. */
+  extentByTime(topic: number, partition: number, fromOffset: number, timestampMs: number): Extent | null
+  /** The extent that holds the largest timestamp of the partition (the earliest such), or null when empty. */
+  extentOfMaxTimestamp(topic: number, partition: number): Extent | null
+  /** First offset that is still in the WAL, i.e. not yet converted; the end of the log when all is. */
+  firstUnconverted(topic: number, partition: number): number
+  /** Bytes of the topic's unconverted extents. */
+  unconvertedBytes(topic: number): number
+  /** Records (offsets) of the topic's unconverted extents. */
+  unconvertedRecords(topic: number): number
+  /** Entry time of the oldest unconverted extent of the topic, or -1. */
+  oldestUnconvertedMs(topic: number): number
+
+  walObject(id: number): WalObject | null
+  walObjects(): Iterable<WalObject>
+  tableFile(id: number): TableFile | null
+
+  table(topic: number): TableView | null
+  tableByUuid(uuid: string): TableView | null
+  /** Lower-cased name lookup, as catalogs do. */
+  tableByName(namespace: string, name: string): TableView | null
+  tables(): Iterable<TableView>
+
+  deletions(): Iterable<Deletion>
+
+  brokerConfigs(): ReadonlyMap<string, string>
+  groupConfigs(groupId: string): ReadonlyMap<string, string>
+
+  producer(topic: number, partition: number, producerId: number): ProducerView | null
+  /** Producers whose last append is older than `olderThanMs` (entry time), at most `limit`. */
+  expiredProducers(
+    olderThanMs: number,
+    limit: number,
+  ): readonly { topic: number; partition: number; producerId: number; lastOffset: number }[]
+
+  shard(shard: number): { readonly owner: number; readonly epoch: number }
+  group(groupId: string): GroupRecord | null
+  groups(): Iterable<GroupRecord>
+  offset(groupId: string, topic: number, partition: number): OffsetItem | null
+  offsets(groupId: string): Iterable<OffsetItem>
+
+  pods(): Iterable<{ readonly name: string; readonly nodeId: number; readonly incarnation: number; readonly live: boolean }>
+  incarnation(incarnation: number): { readonly pod: string; readonly live: boolean; readonly lastWalSequence: number } | null
+}
+
+export interface TopicView {
+  readonly topic: number
+  readonly topicId: string
+  readonly name: string
+  readonly partitions: number
+  readonly configs: ReadonlyMap<string, string>
+  /** Raised with every change of configs, so that derived settings can be cached. */
+  readonly configVersion: number
+  readonly createdMs: number
+}
+
+export interface PartitionView {
+  readonly logStartOffset: number
+  /** Offset of the next record: log end, high watermark and (until transactions) last stable offset in one. */
+  readonly endOffset: number
+  readonly leaderEpoch: number
+  /** (epoch, start offset), ascending (L9). */
+  readonly epochs: readonly { readonly epoch: number; readonly startOffset: number }[]
+  /** Produced bytes between log start and end, by extents. */
+  readonly sizeBytes: number
+}
+
+/** A range of offsets and where its bytes are. Offsets are inclusive; holes inside are possible in table extents only. */
+export type Extent = WalExtent | TableExtent
+
+interface ExtentBase {
+  readonly firstOffset: number
+  readonly lastOffset: number
+  readonly maxTimestampMs: number
+  readonly originalBytes: number
+  /** Entry time at which the records were committed. */
+  readonly commitTimeMs: number
+}
+
+/** Whole batches, one after the other: batch n+1 starts where n ends; base offsets follow from `firstOffset`. */
+export interface WalExtent extends ExtentBase {
+  readonly kind: 'wal'
+  readonly object: number
+  readonly byteOffset: number
+  readonly sizeBytes: number
+}
+
+/** The rows are in these files (usually one; several when partitioning scattered them, T10). */
+export interface TableExtent extends ExtentBase {
+  readonly kind: 'table'
+  readonly files: readonly number[]
+}
+
+export interface WalObject {
+  readonly id: number
+  /** '' when the bytes ride inside entry `entry`. */
+  readonly key: string
+  readonly entry: number
+  readonly sizeBytes: number
+  readonly liveBytes: number
+  /** Segments hold one topic's evacuated ranges (L14). */
+  readonly segment: boolean
+  readonly createdMs: number
+}
+
+export interface TableFile {
+  readonly id: number
+  readonly topic: number
+  readonly key: string
+  readonly sizeBytes: number
+  readonly rows: number
+  readonly level: number
+  readonly ranges: readonly {
+    readonly partition: number
+    readonly firstOffset: number
+    readonly lastOffset: number
+    readonly rows: number
+    readonly maxTimestampMs: number
+    readonly originalBytes: number
+  }[]
+}
+
+export interface TableView {
+  readonly uuid: string
+  /** 0 when its topic was deleted and the table kept. */
+  readonly topic: number
+  readonly namespace: string
+  readonly name: string
+  /** `tables/<namespace>/<name>-<first 8 of the topic id>`, never moved. */
+  readonly location: string
+  /** '' before the first publication. */
+  readonly metadataKey: string
+  readonly version: number
+  readonly publication: number
+  readonly snapshotId: number
+  readonly dataTimeMs: number
+  readonly createdMs: number
+  /** Entry time of the last accepted CommitTable. */
+  readonly committedMs: number
+  files(): Iterable<TableFile>
+  readonly fileCount: number
+}
+
+export interface Deletion {
+  readonly id: number
+  readonly key: string
+  /** Earliest wall time at which it may be carried out. */
+  readonly dueMs: number
+}
+
+export interface ProducerView {
+  readonly producerId: number
+  readonly epoch: number
+  /** Up to five, oldest first. */
+  readonly batches: readonly { readonly firstSequence: number; readonly lastSequence: number; readonly firstOffset: number; readonly lastOffset: number }[]
+  readonly lastAppendMs: number
+}

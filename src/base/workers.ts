@@ -88,7 +88,11 @@ export class WorkerPool {
       this.#running.delete(worker)
       const at = this.#idle.indexOf(worker)
       if (at >= 0) this.#idle.splice(at, 1)
-      job?.reject(this.#closed ? new FrazilError('CLOSED', 'the worker pool is closed') : new FrazilError('STORE_UNAVAILABLE', 'a worker thread died', error))
+      job?.reject(
+        this.#closed
+          ? new FrazilError('CLOSED', 'the worker pool is closed')
+          : new FrazilError('STORE_UNAVAILABLE', 'a worker thread died', error),
+      )
       if (!this.#closed) this.#next()
     }
     worker.on('error', died)
@@ -106,14 +110,17 @@ export class WorkerPool {
 }
 
 /** Inside a worker: answers each task with what `handler` returns; `transfer` of the answer is moved, not copied. */
-export function serveTasks(handler: (task: never, data: never) => Promise<{ readonly value: unknown; readonly transfer?: readonly Transferable[] }>): void {
+export function serveTasks(
+  handler: (task: never, data: never) => Promise<{ readonly value: unknown; readonly transfer?: readonly Transferable[] }>,
+): void {
   const port = parentPort
   if (port === null) throw new FrazilError('REFUSED', 'serveTasks runs in worker threads only')
   port.on('message', (task: never) => {
     handler(task, workerData as never).then(
       ({ value, transfer }) => port.postMessage({ value } satisfies Reply, (transfer ?? []) as Transferable[]),
       (error: unknown) => {
-        const failure = error instanceof FrazilError ? { code: error.code, message: error.message } : { code: 'CORRUPT' as const, message: String(error) }
+        const failure =
+          error instanceof FrazilError ? { code: error.code, message: error.message } : { code: 'CORRUPT' as const, message: String(error) }
         port.postMessage({ failure } satisfies Reply)
       },
     )

@@ -115,8 +115,8 @@ export function serveTasks(
 ): void {
   const port = parentPort
   if (port === null) throw new FrazilError('REFUSED', 'serveTasks runs in worker threads only')
-  port.on('message', (task: never) => {
-    handler(task, workerData as never).then(
+  port.on('message', (task: unknown) => {
+    handler(task as never, workerData as never).then(
       ({ value, transfer }) => port.postMessage({ value } satisfies Reply, (transfer ?? []) as Transferable[]),
       (error: unknown) => {
         const failure =

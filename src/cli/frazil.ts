@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { loadSettings } from '../base/config/load.ts'
+import { FrazilError } from '../base/errors.ts'
+import { configDocs, helpText } from './help.ts'
+
+function readYaml(path: string): unknown {
+  let text
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new FrazilError('SETTING_INVALID', `config: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`, error)
+  }
+  try {
+    return parse(text)
+  } catch (error) {
+    throw new FrazilError('SETTING_INVALID', `config: ${path} is no YAML (${(error as Error).message.split('\n')[0]})`, error)
+  }
+}
+
+async function run(args: readonly string[]): Promise<void> {
+  const command = args[0]
+  if (command === undefined || command === 'help' || args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(helpText())
+  } else if (command === 'serve') {
+    const settings = loadSettings(args.slice(1), process.env, readYaml)
+    const { serve } = await import('../main.ts')
+    await serve(settings)
+  } else if (command === 'config-docs') {
+    process.stdout.write(configDocs())
+  } else if (command === 'version' || command === '--version') {
+    const { version } = await import('./version.ts')
+    process.stdout.write(`${version()}\n`)
+  } else {
+    throw new FrazilError('SETTING_INVALID', `unknown command "${command}"; frazil --help lists them`)
+  }
+}
+
+run(process.argv.slice(2)).catch((error: unknown) => {
+  if (error instanceof FrazilError) process.stderr.write(`frazil: ${error.message}\n`)
+  else process.stderr.write(`frazil: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  process.exit(1)
+})

@@ -68,6 +68,7 @@ export interface DeleteTopic {
 
 /** null deletes a key. `topic` 0 with `broker` sets cluster-wide broker configs. Values were validated by the proposer. */
 export interface AlterConfigs {
+  /** `broker` '' is the cluster-wide default, else a node id as text. */
   readonly target: { readonly topic: number } | { readonly broker: string } | { readonly group: string }
   readonly set: Readonly<Record<string, string>>
   readonly remove: readonly string[]
@@ -104,6 +105,8 @@ export interface WalPart {
 
 /** Results of CommitWal, one element a batch, parts and batches in the order of the command. */
 export interface CommitWalResult {
+  /** Id of the WAL object, or -1 when no batch of it was accepted (then it holds nothing and is on its way out). */
+  readonly object: number
   readonly parts: readonly {
     /** Kafka error codes (protocol/errors.ts); 0 also for a recognised duplicate. */
     readonly errors: readonly number[]
@@ -154,7 +157,10 @@ export interface AddedFile {
 /**
  * Moves ranges from the WAL to the table and the table pointer, in one step (L7, T8). Refused whole (result
  * `accepted: false`) unless the table's version is `expectedVersion`, every converted range is exactly covered by WAL
- * extents (parts below the log start may already be gone), and every removed file is live.
+ * extents (parts below the log start may already be gone), and every removed file is live. The ranges of a partition
+ * begin at its first unconverted offset and end where a WAL extent ends. Ranges of added files lie inside converted
+ * ranges or over the ranges of removed files; overlapping ones (T10) make one extent with several files. Rows of a
+ * removed file at or above the log start must be covered by added ranges: consumers still read them.
  */
 export interface CommitTable {
   readonly topic: number
@@ -180,7 +186,10 @@ export interface DropTable {
   readonly tableUuid: string
 }
 
-/** Moves log starts up (retention, DeleteRecords). A value below the log start is ignored; above the end is refused. */
+/**
+ * Moves log starts up (retention, DeleteRecords). A value below the log start is ignored; above the end, or of an unknown
+ * partition, is refused: that element of `logStartOffsets` in the result is -1, the others are carried out.
+ */
 export interface TrimPartitions {
   readonly trims: readonly { readonly topic: number; readonly partition: number; readonly logStartOffset: number }[]
 }

@@ -48,7 +48,8 @@ export interface StateView {
 
   deletions(): Iterable<Deletion>
 
-  brokerConfigs(): ReadonlyMap<string, string>
+  /** Of one broker (node id as text), or the cluster-wide ones (''). */
+  brokerConfigs(broker?: string): ReadonlyMap<string, string>
   groupConfigs(groupId: string): ReadonlyMap<string, string>
 
   producer(topic: number, partition: number, producerId: number): ProducerView | null
@@ -106,6 +107,7 @@ interface ExtentBase {
 export interface WalExtent extends ExtentBase {
   readonly kind: 'wal'
   readonly object: number
+  /** From the beginning of the object (see WalObject.entryOffset for one that rides inside an entry). */
   readonly byteOffset: number
   readonly sizeBytes: number
 }
@@ -121,6 +123,8 @@ export interface WalObject {
   /** '' when the bytes ride inside entry `entry`. */
   readonly key: string
   readonly entry: number
+  /** Where the object begins in the attachment of `entry`: several proposals share one. 0 when `key` is not ''. */
+  readonly entryOffset: number
   readonly sizeBytes: number
   readonly liveBytes: number
   /** Segments hold one topic's evacuated ranges (L14). */
@@ -168,6 +172,7 @@ export interface TableView {
 
 export interface Deletion {
   readonly id: number
+  /** One key, or with a trailing '/' every key below it. */
   readonly key: string
   /** Earliest wall time at which it may be carried out. */
   readonly dueMs: number

@@ -1,0 +1,72 @@
+/** Every API that has a definition, by key. A new API is one file in messages/ and two lines here. */
+import { produce } from './messages/00_produce.ts'
+import { fetch } from './messages/01_fetch.ts'
+import { listOffsets } from './messages/02_listOffsets.ts'
+import { metadata } from './messages/03_metadata.ts'
+import { offsetCommit } from './messages/08_offsetCommit.ts'
+import { offsetFetch } from './messages/09_offsetFetch.ts'
+import { findCoordinator } from './messages/10_findCoordinator.ts'
+import { joinGroup } from './messages/11_joinGroup.ts'
+import { heartbeat } from './messages/12_heartbeat.ts'
+import { leaveGroup } from './messages/13_leaveGroup.ts'
+import { syncGroup } from './messages/14_syncGroup.ts'
+import { describeGroups } from './messages/15_describeGroups.ts'
+import { listGroups } from './messages/16_listGroups.ts'
+import { apiVersions } from './messages/18_apiVersions.ts'
+import { createTopics } from './messages/19_createTopics.ts'
+import { deleteTopics } from './messages/20_deleteTopics.ts'
+import { deleteRecords } from './messages/21_deleteRecords.ts'
+import { initProducerId } from './messages/22_initProducerId.ts'
+import { offsetForLeaderEpoch } from './messages/23_offsetForLeaderEpoch.ts'
+import { describeConfigs } from './messages/32_describeConfigs.ts'
+import { alterConfigs } from './messages/33_alterConfigs.ts'
+import { createPartitions } from './messages/37_createPartitions.ts'
+import { deleteGroups } from './messages/42_deleteGroups.ts'
+import { incrementalAlterConfigs } from './messages/44_incrementalAlterConfigs.ts'
+import { offsetDelete } from './messages/47_offsetDelete.ts'
+import { describeCluster } from './messages/60_describeCluster.ts'
+import type { MessageInput, MessageOf } from './schema.ts'
+
+export const apis = {
+  0: produce,
+  1: fetch,
+  2: listOffsets,
+  3: metadata,
+  8: offsetCommit,
+  9: offsetFetch,
+  10: findCoordinator,
+  11: joinGroup,
+  12: heartbeat,
+  13: leaveGroup,
+  14: syncGroup,
+  15: describeGroups,
+  16: listGroups,
+  18: apiVersions,
+  19: createTopics,
+  20: deleteTopics,
+  21: deleteRecords,
+  22: initProducerId,
+  23: offsetForLeaderEpoch,
+  32: describeConfigs,
+  33: alterConfigs,
+  37: createPartitions,
+  42: deleteGroups,
+  44: incrementalAlterConfigs,
+  47: offsetDelete,
+  60: describeCluster,
+} as const
+
+export type Apis = typeof apis
+
+/** The keys of the APIs that have a definition. */
+export type ApiKey = keyof Apis
+
+/** A decoded request: every field is there. */
+export type RequestOf<K extends ApiKey> = MessageOf<Apis[K]['request']>
+
+/** A response to encode: fields with a default may be left out. */
+export type ResponseOf<K extends ApiKey> = MessageInput<Apis[K]['response']>
+
+export function isApiKey(key: number): key is ApiKey {
+  return Object.hasOwn(apis, key)
+}

@@ -15,7 +15,7 @@ export const requestHeader = message({
     requestApiKey: { type: 'int16', versions: '0+' },
     requestApiVersion: { type: 'int16', versions: '0+' },
     correlationId: { type: 'int32', versions: '0+' },
-    clientId: { type: 'string', versions: '1+', nullable: '1+', ignorable: true, flexible: 'none' },
+    clientId: { type: 'string', versions: '1+', nullable: '1+', flexible: 'none' },
   },
 })
 

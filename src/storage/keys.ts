@@ -6,7 +6,7 @@ const SEGMENT_MAX_BYTES = 255 // what Linux file systems allow
 
 /** True when a folder store keeps this key for itself: temporary files, and the lock, which dies when anyone closes it. */
 export function isReserved(key: string): boolean {
-  return key === '.tmp' || key.startsWith('.tmp/') || key.startsWith('meta/lock.db')
+  return key === '.tmp' || key.startsWith('.tmp/') || key.startsWith('meta/lock.')
 }
 
 /** Refuses keys that are not plain relative paths (see ObjectStore). */

@@ -70,5 +70,4 @@ export interface ObjectStore {
 
 /** What a worker thread needs to open the same store. */
 export type StoreSpec =
-  | { readonly kind: 'folder'; readonly path: string; readonly fsync: boolean }
-  | { readonly kind: 'memory'; readonly name: string }
+  { readonly kind: 'folder'; readonly path: string; readonly fsync: boolean } | { readonly kind: 'memory'; readonly name: string }

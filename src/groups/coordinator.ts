@@ -1,0 +1,266 @@
+import { Gauge, type Registry } from 'prom-client'
+import type { Clock, Timer } from '../base/clock.ts'
+import type { Logger } from '../base/log.ts'
+import type { OffsetItem } from '../metadata/commands.ts'
+import type { Metadata } from '../metadata/port.ts'
+import { Errors } from '../../protocol/errors.ts'
+import { describeGroup, listGroups } from './describe.ts'
+import { Group, type GroupContext } from './group.ts'
+import { findMember, joinGroup } from './join.ts'
+import { leaveGroup } from './leave.ts'
+import type { Member } from './member.ts'
+import { Offsets } from './offsets.ts'
+import { expireOffsets } from './retention.ts'
+import { ownedEpoch, takeShards } from './shards.ts'
+import { STATES } from './states/all.ts'
+import { writeGroup } from './store.ts'
+import {
+  joinError,
+  syncError,
+  type CommitRequest,
+  type GroupDescription,
+  type GroupListing,
+  type GroupSettings,
+  type HeartbeatRequest,
+  type JoinRequest,
+  type JoinResult,
+  type LeaveResult,
+  type LeavingMember,
+  type SyncRequest,
+  type SyncResult,
+} from './types.ts'
+
+export interface CoordinatorOptions {
+  readonly metadata: Metadata
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly registry: Registry
+  readonly settings: () => GroupSettings
+  /** Canonical UUID text, unique for ever; member ids end with one. */
+  readonly randomUuid: () => string
+}
+
+/**
+ * Coordinator of classic consumer groups (JoinGroup, SyncGroup, Heartbeat, LeaveGroup, offsets) for the shards that this
+ * process owns. Every method answers Kafka error codes and rejects only on a fault of ours.
+ */
+export class GroupCoordinator {
+  readonly #options: CoordinatorOptions
+  readonly #context: GroupContext
+  readonly #offsets: Offsets
+  readonly #groups = new Map<string, Group>()
+  #retention: Timer | null = null
+  #closed = false
+
+  constructor(options: CoordinatorOptions) {
+    this.#options = options
+    const { metadata, clock, logger, settings } = options
+    this.#offsets = new Offsets({ metadata, clock, logger, settings })
+    this.#context = {
+      clock,
+      settings,
+      states: STATES,
+      put: (group) => writeGroup(metadata, logger, group.groupId, { kind: 'putGroup', group }),
+      onDead: (group) => {
+        if (this.#groups.get(group.groupId) === group) this.#groups.delete(group.groupId)
+      },
+    }
+    const groups = this.#groups
+    new Gauge({
+      name: 'frazil_groups_live',
+      help: 'Consumer groups held in memory, by state',
+      labelNames: ['state'],
+      registers: [options.registry],
+      collect() {
+        this.reset()
+        for (const group of groups.values()) this.inc({ state: group.state.name })
+      },
+    })
+  }
+
+  /** Takes the shards and starts the session timers of the members that were there before a restart. */
+  async start(): Promise<void> {
+    const { metadata } = this.#options
+    await takeShards(metadata)
+    for (const record of metadata.state.groups()) if (record.members.length > 0) this.#live(record.groupId)
+    this.#scheduleRetention()
+  }
+
+  /** Answers everything that is parked (clients look for a coordinator again) and stops all timers. */
+  close(): void {
+    this.#closed = true
+    this.#retention?.cancel()
+    for (const group of [...this.#groups.values()]) group.die(Errors.NOT_COORDINATOR)
+  }
+
+  /** JoinGroup; resolves when the member's generation is known, which may take the rebalance timeout. */
+  join(request: JoinRequest): Promise<JoinResult> {
+    const refuse = (error: number): Promise<JoinResult> => Promise.resolve(joinError(error, request.memberId))
+    const unavailable = this.#unavailable(request.groupId)
+    if (unavailable !== Errors.NONE) return refuse(unavailable)
+    const { sessionTimeoutMinMs, sessionTimeoutMaxMs, membersMax } = this.#options.settings()
+    if (request.sessionTimeoutMs < sessionTimeoutMinMs || request.sessionTimeoutMs > sessionTimeoutMaxMs)
+      return refuse(Errors.INVALID_SESSION_TIMEOUT)
+    const known = this.#find(request.groupId)
+    if (known === null && request.memberId !== '') return refuse(Errors.UNKNOWN_MEMBER_ID)
+    const group = known ?? this.#live(request.groupId)
+    const result = joinGroup(group, request, membersMax, (prefix) => `${prefix}-${this.#options.randomUuid()}`)
+    this.#forgetUnused(group)
+    return result
+  }
+
+  /** SyncGroup; resolves when the assignment is durable. */
+  sync(request: SyncRequest): Promise<SyncResult> {
+    const refuse = (error: number): Promise<SyncResult> => Promise.resolve(syncError(error))
+    const found = this.#member(request)
+    if (typeof found === 'number') return refuse(found)
+    const { group, member } = found
+    if (request.generation !== group.generation) return refuse(Errors.ILLEGAL_GENERATION)
+    const otherType = request.protocolType !== null && request.protocolType !== group.protocolType
+    const otherName = request.protocolName !== null && group.protocolName !== null && request.protocolName !== group.protocolName
+    if (otherType || otherName) return refuse(Errors.INCONSISTENT_GROUP_PROTOCOL)
+    return group.state.sync(group, member, request)
+  }
+
+  /** Heartbeat; a Kafka error code. */
+  heartbeat(request: HeartbeatRequest): number {
+    const found = this.#member(request)
+    if (typeof found === 'number') return found
+    const { group, member } = found
+    if (request.generation !== group.generation) return Errors.ILLEGAL_GENERATION
+    return group.state.heartbeat(group, member)
+  }
+
+  leave(groupId: string, leaving: readonly LeavingMember[]): LeaveResult {
+    const unavailable = this.#unavailable(groupId)
+    if (unavailable !== Errors.NONE) return { error: unavailable, members: [] }
+    const group = this.#find(groupId)
+    if (group === null) return { error: Errors.NONE, members: leaving.map((member) => ({ ...member, error: Errors.UNKNOWN_MEMBER_ID })) }
+    const result = leaveGroup(group, leaving)
+    this.#forgetUnused(group)
+    return result
+  }
+
+  /** One Kafka error code an item. Offset commits of members also count as heartbeats. */
+  async commitOffsets(request: CommitRequest): Promise<readonly number[]> {
+    const error = this.#mayCommit(request)
+    return error === Errors.NONE ? this.#offsets.commit(request) : request.items.map(() => error)
+  }
+
+  /** NONE, or why offsets of the group cannot be read here. Call after a barrier. */
+  mayFetch(groupId: string): number {
+    return this.#unavailable(groupId)
+  }
+
+  /** The committed offset, or null. */
+  offset(groupId: string, topic: number, partition: number): OffsetItem | null {
+    return this.#options.metadata.state.offset(groupId, topic, partition)
+  }
+
+  offsets(groupId: string): Iterable<OffsetItem> {
+    return this.#options.metadata.state.offsets(groupId)
+  }
+
+  describe(groupId: string): GroupDescription {
+    return describeGroup(groupId, this.#unavailable(groupId), this.#find(groupId))
+  }
+
+  /** The groups of the shards owned here. */
+  list(): GroupListing[] {
+    return listGroups(this.#options.metadata, this.#groups)
+  }
+
+  /** Removes an empty group with its offsets; a Kafka error code. */
+  async delete(groupId: string): Promise<number> {
+    const unavailable = this.#unavailable(groupId)
+    if (unavailable !== Errors.NONE) return unavailable
+    const group = this.#find(groupId)
+    if (group === null) return Errors.GROUP_ID_NOT_FOUND
+    if (group.state.name !== 'Empty') return Errors.NON_EMPTY_GROUP
+    const { metadata, logger } = this.#options
+    const error =
+      metadata.state.group(groupId) === null ? Errors.NONE : await writeGroup(metadata, logger, groupId, { kind: 'deleteGroup', groupId })
+    if (error === Errors.NONE && group.state.name === 'Empty') group.die(Errors.COORDINATOR_NOT_AVAILABLE)
+    return error
+  }
+
+  #mayCommit(request: CommitRequest): number {
+    const unavailable = this.#unavailable(request.groupId)
+    if (unavailable !== Errors.NONE) return unavailable
+    const group = this.#find(request.groupId)
+    if (group === null) {
+      if (request.generation < 0) return Errors.NONE
+      return request.groupIdNotFound ? Errors.GROUP_ID_NOT_FOUND : Errors.ILLEGAL_GENERATION
+    }
+    // A negative generation is an administrator or a consumer that assigns itself: only while nobody is in the group.
+    if (request.generation < 0 && group.state.name === 'Empty') return Errors.NONE
+    if (request.generation < 0 && request.memberId === '' && request.instanceId === null) return Errors.UNKNOWN_MEMBER_ID
+    const member = findMember(group, request.memberId, request.instanceId)
+    if (typeof member === 'number') return member
+    if (request.generation !== group.generation) return Errors.ILLEGAL_GENERATION
+    return group.state.commit(group, member)
+  }
+
+  #member(request: HeartbeatRequest): { readonly group: Group; readonly member: Member } | number {
+    const unavailable = this.#unavailable(request.groupId)
+    if (unavailable !== Errors.NONE) return unavailable
+    const group = this.#find(request.groupId)
+    if (group === null) return Errors.UNKNOWN_MEMBER_ID
+    const member = findMember(group, request.memberId, request.instanceId)
+    return typeof member === 'number' ? member : { group, member }
+  }
+
+  /** Why this process cannot speak for the group. A shard that went to another pod takes its live groups with it. */
+  #unavailable(groupId: string): number {
+    if (groupId === '') return Errors.INVALID_GROUP_ID
+    if (this.#closed) return Errors.NOT_COORDINATOR
+    if (ownedEpoch(this.#options.metadata, groupId) !== null) return Errors.NONE
+    this.#groups.get(groupId)?.die(Errors.NOT_COORDINATOR)
+    return Errors.NOT_COORDINATOR
+  }
+
+  /** The live group, or one made from its record; null when neither is there. */
+  #find(groupId: string): Group | null {
+    return this.#groups.get(groupId) ?? (this.#options.metadata.state.group(groupId) === null ? null : this.#live(groupId))
+  }
+
+  #live(groupId: string): Group {
+    const known = this.#groups.get(groupId)
+    if (known !== undefined) return known
+    const group = new Group(groupId, this.#context, this.#options.metadata.state.group(groupId))
+    this.#groups.set(groupId, group)
+    return group
+  }
+
+  /** A join that was refused leaves no group behind. */
+  #forgetUnused(group: Group): void {
+    if (group.idle && group.generation === 0 && this.#groups.get(group.groupId) === group) this.#groups.delete(group.groupId)
+  }
+
+  /** Empty groups live in the state alone; those whose last write failed are written again first. */
+  #forgetIdle(): void {
+    for (const group of [...this.#groups.values()]) {
+      if (!group.idle) continue
+      if (group.unsaved) void group.put()
+      else this.#groups.delete(group.groupId)
+    }
+  }
+
+  #scheduleRetention(): void {
+    const { clock, logger, metadata, settings } = this.#options
+    if (this.#closed) return
+    this.#retention = clock.timer(settings().offsetsRetentionCheckMs, () => {
+      this.#forgetIdle()
+      const request = {
+        metadata,
+        logger,
+        nowMs: clock.wallMs(),
+        retentionMs: settings().offsetsRetentionMs,
+        live: (id: string) => this.#groups.get(id) ?? null,
+      }
+      expireOffsets(request)
+        .catch((error: unknown) => logger.error({ err: error }, 'offset retention failed; it is tried again at the next check'))
+        .finally(() => this.#scheduleRetention())
+    })
+  }
+}

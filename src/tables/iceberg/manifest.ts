@@ -1,0 +1,163 @@
+import { avroType } from './avroTypes.ts'
+import { readContainer, writeContainer } from './container.ts'
+import type { DataFile, ManifestEntry, ManifestListEntry, RangeTuple, TableMetadata } from './types.ts'
+import { EntryStatus } from './types.ts'
+
+type Pairs<V> = readonly { readonly key: number; readonly value: V }[]
+
+const field = (id: number, name: string, type: unknown): object => ({ name, type, 'field-id': id })
+const optional = (id: number, name: string, type: unknown): object => ({ name, type: ['null', type], default: null, 'field-id': id })
+/** Maps with int keys are arrays of key and value (spec, Appendix A). */
+const intMap = (keyId: number, valueId: number, value: string): object => ({
+  type: 'array',
+  logicalType: 'map',
+  items: { type: 'record', name: `k${keyId}_v${valueId}`, fields: [field(keyId, 'key', 'int'), field(valueId, 'value', value)] },
+})
+
+/** Iceberg spec, "Manifests", of an unpartitioned v2 table. */
+const SCHEMA = {
+  type: 'record',
+  name: 'manifest_entry',
+  fields: [
+    field(0, 'status', 'int'),
+    optional(1, 'snapshot_id', 'long'),
+    optional(3, 'sequence_number', 'long'),
+    optional(4, 'file_sequence_number', 'long'),
+    field(2, 'data_file', {
+      type: 'record',
+      name: 'r2',
+      fields: [
+        field(134, 'content', 'int'),
+        field(100, 'file_path', 'string'),
+        field(101, 'file_format', 'string'),
+        field(102, 'partition', { type: 'record', name: 'r102', fields: [] }),
+        field(103, 'record_count', 'long'),
+        field(104, 'file_size_in_bytes', 'long'),
+        optional(108, 'column_sizes', intMap(117, 118, 'long')),
+        optional(109, 'value_counts', intMap(119, 120, 'long')),
+        optional(110, 'null_value_counts', intMap(121, 122, 'long')),
+        optional(137, 'nan_value_counts', intMap(138, 139, 'long')),
+        optional(125, 'lower_bounds', intMap(126, 127, 'bytes')),
+        optional(128, 'upper_bounds', intMap(129, 130, 'bytes')),
+        optional(131, 'key_metadata', 'bytes'),
+        optional(132, 'split_offsets', { type: 'array', items: 'long', 'element-id': 133 }),
+        optional(135, 'equality_ids', { type: 'array', items: 'int', 'element-id': 136 }),
+        optional(140, 'sort_order_id', 'int'),
+      ],
+    }),
+  ],
+} as const
+
+const SCHEMA_TEXT = JSON.stringify(SCHEMA)
+const TYPE = avroType(SCHEMA)
+
+interface AvroEntry {
+  readonly status: number
+  readonly snapshot_id: number | bigint | null
+  readonly sequence_number: number | null
+  readonly file_sequence_number: number | null
+  readonly data_file: {
+    readonly file_path: string
+    readonly record_count: number
+    readonly file_size_in_bytes: number
+    readonly column_sizes: Pairs<number> | null
+    readonly value_counts: Pairs<number> | null
+    readonly null_value_counts: Pairs<number> | null
+    readonly lower_bounds: Pairs<Buffer> | null
+    readonly upper_bounds: Pairs<Buffer> | null
+    readonly split_offsets: readonly number[] | null
+  }
+}
+
+function pairs<V>(items: readonly (readonly [number, V])[]): Pairs<V> | null {
+  return items.length === 0 ? null : items.map(([key, value]) => ({ key, value }))
+}
+
+function buffers(items: readonly (readonly [number, Uint8Array])[]): Pairs<Buffer> | null {
+  return pairs(items.map(([key, value]) => [key, Buffer.from(value.buffer, value.byteOffset, value.byteLength)] as const))
+}
+
+function toAvro(entry: ManifestEntry): object {
+  const added = entry.status === EntryStatus.added
+  const { path, recordCount, sizeBytes, metrics } = entry.file
+  return {
+    status: entry.status,
+    // Null is inherited from the manifest list, so that a commit made again rewrites only that (spec, "Inheritance").
+    snapshot_id: added ? null : entry.snapshotId,
+    sequence_number: added ? null : entry.sequenceNumber,
+    file_sequence_number: added ? null : entry.fileSequenceNumber,
+    data_file: {
+      content: 0,
+      file_path: path,
+      file_format: 'PARQUET',
+      partition: {},
+      record_count: recordCount,
+      file_size_in_bytes: sizeBytes,
+      column_sizes: pairs(metrics.columnSizes),
+      value_counts: pairs(metrics.valueCounts),
+      null_value_counts: pairs(metrics.nullValueCounts),
+      nan_value_counts: null,
+      lower_bounds: buffers(metrics.lowerBounds),
+      upper_bounds: buffers(metrics.upperBounds),
+      key_metadata: null,
+      split_offsets: metrics.splitOffsets.length === 0 ? null : metrics.splitOffsets,
+      equality_ids: null,
+      sort_order_id: null,
+    },
+  }
+}
+
+/**
+ * Writes a manifest. Its header also says, under `frazil.files`, what each entry's file holds of the log (level and
+ * ranges, in order of the entries), so that a topic can be rebuilt from the table's folder alone (T22).
+ */
+export async function encodeManifest(
+  entries: readonly ManifestEntry[],
+  metadata: Pick<TableMetadata, 'schemas' | 'current-schema-id'>,
+  sync: Uint8Array,
+): Promise<Buffer> {
+  const schema = metadata.schemas.find((one) => one['schema-id'] === metadata['current-schema-id'])
+  const header = {
+    schema: JSON.stringify(schema),
+    'schema-id': String(metadata['current-schema-id']),
+    'partition-spec': '[]',
+    'partition-spec-id': '0',
+    'format-version': '2',
+    content: 'data',
+    'frazil.files': JSON.stringify(entries.map((entry) => (entry.ranges === null ? null : [entry.level, entry.ranges]))),
+  }
+  return writeContainer(TYPE, SCHEMA_TEXT, header, entries.map(toAvro), sync)
+}
+
+const unpair = <V>(items: Pairs<V> | null): [number, V][] => (items ?? []).map(({ key, value }) => [key, value])
+
+function fileOf(file: AvroEntry['data_file']): DataFile {
+  return {
+    path: file.file_path,
+    recordCount: file.record_count,
+    sizeBytes: file.file_size_in_bytes,
+    metrics: {
+      columnSizes: unpair(file.column_sizes),
+      valueCounts: unpair(file.value_counts),
+      nullValueCounts: unpair(file.null_value_counts),
+      lowerBounds: unpair(file.lower_bounds),
+      upperBounds: unpair(file.upper_bounds),
+      splitOffsets: file.split_offsets ?? [],
+    },
+  }
+}
+
+/** Reads a manifest; what its entries inherit comes from its line in the manifest list. */
+export async function decodeManifest(bytes: Buffer, line: ManifestListEntry): Promise<ManifestEntry[]> {
+  const { header, rows } = await readContainer(bytes, avroType)
+  const files = JSON.parse(header.get('frazil.files') ?? '[]') as readonly (readonly [number, readonly RangeTuple[]] | null | undefined)[]
+  return (rows as AvroEntry[]).map((row, at) => ({
+    status: row.status,
+    snapshotId: row.snapshot_id ?? line.addedSnapshotId,
+    sequenceNumber: row.sequence_number ?? line.sequenceNumber,
+    fileSequenceNumber: row.file_sequence_number ?? line.sequenceNumber,
+    file: fileOf(row.data_file),
+    ranges: files[at]?.[1] ?? null,
+    level: files[at]?.[0] ?? 0,
+  }))
+}

@@ -1,0 +1,204 @@
+import type { IcebergField } from '../row/schema.ts'
+import { BytesWriter } from './bytesWriter.ts'
+import { MAGIC, encodeFooter, type ChunkMeta, type RowGroupMeta, Codec } from './footer.ts'
+import type { LeafWriter, StoredChunk } from './leafWriter.ts'
+import { DictionaryIntWriter, LongWriter } from './numberWriters.ts'
+import { PageContext, type PageLimits, type StoredPage } from './page.ts'
+import { encodeColumnIndex, encodeOffsetIndex, type PageLocation } from './pageIndex.ts'
+import { Physical, parquetSchema, type Leaf, type ParquetSchema } from './schema.ts'
+
+/** What an Iceberg manifest entry says of a data file; maps go by field id (Iceberg spec, data_file). */
+export interface FileStats {
+  readonly rows: number
+  readonly sizeBytes: number
+  readonly rowGroups: number
+  readonly columnSizes: ReadonlyMap<number, number>
+  /** Values of a column, nulls included. */
+  readonly valueCounts: ReadonlyMap<number, number>
+  readonly nullValueCounts: ReadonlyMap<number, number>
+  /** Single-value bytes (Appendix D), truncate(16). Nested columns have none. */
+  readonly lowerBounds: ReadonlyMap<number, Uint8Array>
+  readonly upperBounds: ReadonlyMap<number, Uint8Array>
+  /** Where row groups begin, ascending. */
+  readonly splitOffsets: readonly number[]
+}
+
+export interface ParquetFileWriterOptions {
+  /** All columns in the order of the file; the log's come last (DESIGN.md, the row). */
+  readonly fields: readonly IcebergField[]
+  readonly limits: PageLimits
+  /** Takes the file's bytes as they become final, in order. */
+  readonly sink: (bytes: Uint8Array) => void
+  /** Chooses the writer of a leaf; null for the writer that its type gets otherwise. */
+  readonly leafWriter?: (leaf: Leaf, context: PageContext) => LeafWriter | null
+}
+
+interface RowGroupIndexes {
+  readonly chunks: readonly ChunkMeta[]
+  readonly columnIndexes: readonly (Buffer | null)[]
+  readonly offsetIndexes: readonly Buffer[]
+}
+
+/**
+ * Writes one Parquet file column by column. Rows are put into the leaves' writers by the caller, who says where row
+ * groups end; a row group's chunks are written in the order of the columns, so that those of the log are one byte range
+ * at its end, whatever stands before them.
+ */
+export class ParquetFileWriter {
+  readonly #schema: ParquetSchema
+  readonly #leaves: readonly LeafWriter[]
+  readonly #byId = new Map<number, LeafWriter>()
+  readonly #sink: (bytes: Uint8Array) => void
+  readonly #rowGroups: RowGroupMeta[] = []
+  readonly #indexes: RowGroupIndexes[] = []
+  readonly #columnSizes = new Map<number, number>()
+  readonly #valueCounts = new Map<number, number>()
+  readonly #nullValueCounts = new Map<number, number>()
+  #at = 0
+  #rows = 0
+
+  constructor(options: ParquetFileWriterOptions) {
+    this.#schema = parquetSchema(options.fields)
+    this.#sink = options.sink
+    const context = new PageContext(options.limits)
+    this.#leaves = this.#schema.leaves.map((leaf) => options.leafWriter?.(leaf, context) ?? defaultWriter(leaf, context))
+    for (const leaf of this.#leaves) {
+      this.#byId.set(leaf.leaf.id, leaf)
+      for (const map of [this.#columnSizes, this.#valueCounts, this.#nullValueCounts]) map.set(leaf.leaf.id, 0)
+    }
+    this.#write(MAGIC)
+  }
+
+  /** The writer of the leaf with this field id. */
+  leaf<W extends LeafWriter>(id: number): W {
+    return this.#byId.get(id) as W
+  }
+
+  get sizeBytes(): number {
+    return this.#at
+  }
+
+  /** What the open row group will take as stored, nearly. */
+  get openBytes(): number {
+    let sum = 0
+    for (const leaf of this.#leaves) sum += leaf.storedBytes
+    return sum
+  }
+
+  /** Writes the open row group of `rows` rows; every leaf must have been given exactly that many. */
+  endRowGroup(rows: number): void {
+    if (rows === 0) return
+    const fileOffset = this.#at
+    const chunks: ChunkMeta[] = []
+    const locations: PageLocation[][] = []
+    const stored = this.#leaves.map((leaf) => leaf.finish())
+    for (const chunk of stored) {
+      const written = this.#writeChunk(chunk)
+      chunks.push(written.meta)
+      locations.push(written.locations)
+    }
+    this.#rowGroups.push({
+      rows,
+      rawBytes: chunks.reduce((sum, chunk) => sum + chunk.rawBytes, 0),
+      storedBytes: this.#at - fileOffset,
+      fileOffset,
+      chunks,
+    })
+    this.#rows += rows
+    // One page a chunk needs no index; but readers filter only where all columns have one, so it is all or none.
+    if (locations.some((pages) => pages.length > 1)) {
+      this.#indexes.push({ chunks, columnIndexes: stored.map(encodeColumnIndex), offsetIndexes: locations.map(encodeOffsetIndex) })
+    }
+  }
+
+  /** Ends the file; the open row group must have been ended. */
+  finish(): FileStats {
+    for (const { chunks, columnIndexes } of this.#indexes) {
+      columnIndexes.forEach((bytes, i) => {
+        if (bytes === null) return
+        chunks[i].columnIndexOffset = this.#at
+        chunks[i].columnIndexBytes = bytes.length
+        this.#write(bytes)
+      })
+    }
+    for (const { chunks, offsetIndexes } of this.#indexes) {
+      offsetIndexes.forEach((bytes, i) => {
+        chunks[i].offsetIndexOffset = this.#at
+        chunks[i].offsetIndexBytes = bytes.length
+        this.#write(bytes)
+      })
+    }
+    this.#write(encodeFooter(this.#schema, this.#rowGroups, []))
+    const lowerBounds = new Map<number, Uint8Array>()
+    const upperBounds = new Map<number, Uint8Array>()
+    for (const leaf of this.#leaves) {
+      const bounds = leaf.leaf.maxRepetition > 0 ? null : leaf.fileBounds()
+      if (bounds === null) continue
+      lowerBounds.set(leaf.leaf.id, Uint8Array.from(bounds.lower))
+      if (bounds.upper !== undefined) upperBounds.set(leaf.leaf.id, Uint8Array.from(bounds.upper))
+    }
+    return {
+      rows: this.#rows,
+      sizeBytes: this.#at,
+      rowGroups: this.#rowGroups.length,
+      columnSizes: this.#columnSizes,
+      valueCounts: this.#valueCounts,
+      nullValueCounts: this.#nullValueCounts,
+      lowerBounds,
+      upperBounds,
+      splitOffsets: this.#rowGroups.map((group) => group.fileOffset),
+    }
+  }
+
+  #writeChunk(chunk: StoredChunk): { meta: ChunkMeta; locations: PageLocation[] } {
+    const { leaf, dictionary, pages, statistics } = chunk
+    const start = this.#at
+    let rawBytes = 0
+    const writePage = (page: StoredPage): number => {
+      const at = this.#at
+      this.#write(page.head)
+      this.#write(page.body)
+      rawBytes += page.rawBytes
+      return at
+    }
+    const dictionaryOffset = dictionary === null ? -1 : writePage(dictionary)
+    const locations = pages.map((page) => ({
+      offset: writePage(page),
+      storedBytes: page.head.length + page.body.length,
+      firstRow: page.firstRow,
+    }))
+    const storedBytes = this.#at - start
+    this.#columnSizes.set(leaf.id, this.#columnSizes.get(leaf.id)! + storedBytes)
+    this.#valueCounts.set(leaf.id, this.#valueCounts.get(leaf.id)! + chunk.levels)
+    this.#nullValueCounts.set(leaf.id, this.#nullValueCounts.get(leaf.id)! + statistics.nullCount)
+    const meta: ChunkMeta = {
+      physical: leaf.physical,
+      encodings: chunk.encodings,
+      path: leaf.path,
+      codec: Codec.zstd,
+      values: chunk.levels,
+      rawBytes,
+      storedBytes,
+      dataOffset: locations[0].offset,
+      dictionaryOffset,
+      statistics,
+      offsetIndexOffset: -1,
+      offsetIndexBytes: 0,
+      columnIndexOffset: -1,
+      columnIndexBytes: 0,
+    }
+    return { meta, locations }
+  }
+
+  #write(bytes: Uint8Array): void {
+    if (bytes.length === 0) return
+    this.#at += bytes.length
+    this.#sink(bytes)
+  }
+}
+
+function defaultWriter(leaf: Leaf, context: PageContext): LeafWriter {
+  if (leaf.physical === Physical.int32) return new DictionaryIntWriter(leaf, context)
+  if (leaf.physical === Physical.int64) return new LongWriter(leaf, context)
+  return new BytesWriter(leaf, context)
+}

@@ -37,7 +37,7 @@ const PLACE_TRIES = 5
 export class FolderStore implements ObjectStore {
   readonly root: string
   readonly #files: Files
-  readonly #fsync: boolean
+  readonly fsync: boolean
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #metrics: StoreMetrics | undefined
@@ -50,11 +50,11 @@ export class FolderStore implements ObjectStore {
   constructor(options: FolderStoreOptions) {
     this.root = path.resolve(options.path)
     this.#files = options.files ?? systemFiles
-    this.#fsync = options.fsync ?? true
+    this.fsync = options.fsync ?? true
     this.#clock = options.clock ?? systemClock
     this.#logger = options.logger ?? silentLogger
     this.#metrics = options.metrics
-    this.#directories = new Directories(this.#files, this.#fsync)
+    this.#directories = new Directories(this.#files, this.fsync)
     this.#temps = new TempFiles(this.root, crypto.randomBytes(4).toString('hex'))
   }
 
@@ -107,7 +107,7 @@ export class FolderStore implements ObjectStore {
     this.#lastTimeMicros = Math.max(this.#clock.wallMs() * 1000, this.#lastTimeMicros + 1)
     await this.#files.setTime(temp.fd, this.#lastTimeMicros / 1e6)
     // Once only: after a failed fsync the kernel forgets which pages never came to disk, and a second one would lie.
-    if (this.#fsync) await this.#files.fdatasync(temp.fd)
+    if (this.fsync) await this.#files.fdatasync(temp.fd)
     const info = describe(key, await this.#files.statOpen(temp.fd))
     const target = path.join(this.root, key)
     if (!(await this.#place(temp, target, mode))) return null

@@ -1,3 +1,5 @@
+import type { WalExtent } from '../metadata/view.ts'
+
 /** One validated batch (protocol/records header fields), still in the frame it arrived in; bytes are not copied. */
 export interface WalBatch {
   readonly bytes: Uint8Array
@@ -19,6 +21,19 @@ export interface AppendedBatch {
   readonly logStartOffset: number
 }
 
+/** Batches [from, to) of `batches`; ascending and contiguous in offsets. Not to be changed. */
+export interface CachedBatches {
+  readonly batches: readonly Uint8Array[]
+  readonly from: number
+  readonly to: number
+}
+
+/** Whole batches, one after the other; `baseOffset` is that of the first. */
+export interface LocatedBatches {
+  readonly bytes: Uint8Array
+  readonly baseOffset: number
+}
+
 /** What the log room wants of the WAL. */
 export interface Wal {
   /**
@@ -37,6 +52,17 @@ export interface Wal {
   read(object: number, byteOffset: number, sizeBytes: number, options?: { readonly whole?: boolean }): Promise<Uint8Array>
   /** As `read`, but only what memory has; null otherwise. */
   cached(object: number, byteOffset: number, sizeBytes: number): Uint8Array | null
+  /**
+   * The batches of an extent as the cache of recent commits holds them, patched already, without a copy; null unless all
+   * of them are there. They lie in the memory of the frames they came in, so there is no one array of them.
+   */
+  cachedBatches(object: number, byteOffset: number, sizeBytes: number): CachedBatches | null
+  /**
+   * From the batch of a WAL extent that holds `offset` on: as many whole batches as fit into `maxBytes`, at least that one,
+   * NOT yet patched; `baseOffset` is that of the first. Reads no more than it must: a large extent is looked up in its
+   * object's index first. May be shared: patch, but do not otherwise change. Errors: as `read`, CORRUPT.
+   */
+  readFrom(extent: WalExtent, offset: number, maxBytes: number): Promise<LocatedBatches>
   /** Closes the open buffer, waits for all in flight, takes no more. */
   close(): Promise<void>
 }

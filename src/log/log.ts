@@ -1,0 +1,93 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Clock } from '../base/clock.ts'
+import type { Logger } from '../base/log.ts'
+import type { Metadata } from '../metadata/port.ts'
+import type { Wal } from '../wal/port.ts'
+import { ByteBudget } from './budget.ts'
+import { Fetcher } from './fetch.ts'
+import { PartitionReader } from './partitionReader.ts'
+import type { FetchedPartition, Log, TableReader } from './port.ts'
+import { Throttle } from './throttle.ts'
+import { TimeLookup, type TimedOffset } from './times.ts'
+import { Waiters } from './waiters.ts'
+
+export interface PartitionLogOptions {
+  readonly metadata: Metadata
+  readonly wal: Wal
+  readonly tables: TableReader
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly registry: Registry
+  /** Unconverted bytes over all topics at which producers begin to be slowed; 1 GiB when left out. */
+  readonly backlogBytes?: number
+  /** `fetch.max.bytes`; 55 MiB when left out. */
+  readonly fetchMaxBytes?: number
+  /** Memory of reads from the store that run at a time; 128 MiB when left out. */
+  readonly readBudgetBytes?: number
+  /** Runs after the commit that is being applied has been answered; setImmediate when left out. */
+  readonly defer?: (fn: () => void) => void
+}
+
+const MIB = 1024 * 1024
+
+/** Partitions as clients see them: append, fetch and wait over cache, WAL objects and table files. */
+export class PartitionLog implements Log {
+  readonly #wal: Wal
+  readonly #throttle: Throttle
+  readonly #fetcher: Fetcher
+  readonly #times: TimeLookup
+  readonly #waiters: Waiters
+
+  constructor(options: PartitionLogOptions) {
+    const { metadata, wal, tables, clock, logger, registry } = options
+    const registers = [registry]
+    const throttled = new Counter({ name: 'frazil_produce_throttled_seconds', help: 'Time that appends waited for conversion to catch up', registers })
+    const failures = new Counter({ name: 'frazil_fetch_failures_total', help: 'Partitions that could not be read', labelNames: ['reason'], registers })
+    this.#wal = wal
+    this.#waiters = new Waiters({ metadata, defer: options.defer ?? setImmediate })
+    const limitBytes = options.backlogBytes ?? 1024 * MIB
+    const throttle = new Throttle({ state: metadata.state, clock, limitBytes, observe: (seconds) => throttled.inc(seconds) })
+    this.#throttle = throttle
+    new Gauge({
+      name: 'frazil_unconverted_bytes',
+      help: 'Bytes that were produced and are not in a table file yet',
+      registers,
+      collect() {
+        this.set(throttle.backlogBytes())
+      },
+    })
+    this.#times = new TimeLookup({ metadata, wal, tables })
+    this.#fetcher = new Fetcher({
+      metadata,
+      clock,
+      logger,
+      reader: new PartitionReader({ metadata, wal, tables }),
+      waiters: this.#waiters,
+      budget: new ByteBudget(options.readBudgetBytes ?? 128 * MIB),
+      maxBytes: options.fetchMaxBytes ?? 55 * MIB,
+      failed: (reason) => failures.inc({ reason }),
+    })
+  }
+
+  async append(items: Parameters<Log['append']>[0]): ReturnType<Log['append']> {
+    const { value, throttleMs } = await this.#throttle.pass(() => this.#wal.append(items))
+    return { batches: value, throttleMs }
+  }
+
+  fetch(request: Parameters<Log['fetch']>[0]): Promise<readonly FetchedPartition[]> {
+    return this.#fetcher.fetch(request)
+  }
+
+  offsetByTime(topic: number, partition: number, timestampMs: number): Promise<TimedOffset | null> {
+    return this.#times.atOrAfter(topic, partition, timestampMs)
+  }
+
+  offsetOfMaxTimestamp(topic: number, partition: number): Promise<TimedOffset | null> {
+    return this.#times.ofMax(topic, partition)
+  }
+
+  /** Stops listening to the metadata log. Parked fetches end with their own time or signal. */
+  close(): void {
+    this.#waiters.close()
+  }
+}

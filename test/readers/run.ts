@@ -1,0 +1,120 @@
+// Foreign engines against a topic's table: the same rows as a Kafka consumer, by offset, key, value, headers and time.
+// usage: node test/readers/run.ts [--only REGEX] [--records N]
+import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { Kafka, logLevel } from 'kafkajs'
+import { Broker } from '../lib/broker.ts'
+import { installClients, runClient } from '../compat/clients.ts'
+import { makeRecords, PARTITIONS, writeRecords } from '../compat/records.ts'
+
+const { values: flags } = parseArgs({ options: { only: { type: 'string', default: '.' }, records: { type: 'string', default: '3000' } } })
+const here = dirname(fileURLToPath(import.meta.url))
+const only = new RegExp(flags.only)
+let passed = 0
+let failed = 0
+
+function shell(line: string): string {
+  const script = `set -euo pipefail; source "${here}/../compat/lib/env.sh"; source "${here}/lib/engines.sh"; ${line}`
+  return execFileSync('bash', ['-c', script], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 1 << 28,
+    timeout: 400_000,
+  })
+}
+const python = shell(`python_env readers "${here}/python/requirements.txt"`).trim()
+const script = (name: string, ...args: string[]): string =>
+  execFileSync(python, [join(here, 'python', name), ...args], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+    timeout: 300_000,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+
+const broker = new Broker({ 'wal-grace-ms': '1000' })
+await broker.start()
+const topic = 'readers.rows'
+const table = 'readers_rows'
+const admin = new Kafka({ brokers: [broker.bootstrap], logLevel: logLevel.ERROR }).admin()
+await admin.connect()
+await admin.createTopics({
+  topics: [
+    { topic, numPartitions: PARTITIONS, configEntries: [{ name: 'table.commit.interval.ms', value: '1000' }] },
+    { topic: 'readers.empty', numPartitions: 1, configEntries: [{ name: 'table.commit.interval.ms', value: '1000' }] },
+  ],
+})
+await admin.disconnect()
+const records = makeRecords(Number(flags.records), 'full')
+const writer = installClients(/^librdkafka$/)[0]!
+// several files: each third is converted on its own
+for (let third = 0; third < 3; third++) {
+  const file = join(broker.folder, `records-${third}`)
+  const size = Math.ceil(records.length / 3)
+  writeRecords(file, records.slice(third * size, (third + 1) * size))
+  await runClient(writer, 'produce', {
+    bootstrap: broker.bootstrap,
+    topic,
+    records: file,
+    codec: ['none', 'zstd', 'snappy'][third]!,
+    acks: 'all',
+    idempotent: true,
+  })
+  await fetch(`${broker.http}/iceberg/v1/namespaces/default/tables/${table}`)
+}
+const moment = new Date(records[Math.floor(records.length / 2)]!.timestampMs).toISOString().replace('T', ' ').replace('Z', '')
+const reference = script('read_consumer.py', broker.bootstrap, topic, String(PARTITIONS), moment).trim()
+console.log(`reference: ${reference.split('\n').length - 5} records by a consumer`)
+const rest = `${broker.http}/iceberg`
+const folder = (): string => {
+  const root = join(broker.folder, 'data/tables/default')
+  return join(
+    root,
+    readdirSync(root).find((name) => name.startsWith(`${table}-`))!,
+    '_iceberg',
+  )
+}
+
+const engines: Record<string, () => string> = {
+  PyIceberg: () => script('read_pyiceberg.py', rest, 'default', table, moment),
+  'DuckDB, catalog': () => script('read_duckdb.py', 'rest', rest, 'default', table, moment),
+  'DuckDB, folder': () => script('read_duckdb.py', 'path', folder(), moment),
+  Spark: () =>
+    shell(
+      `py=$(spark_env); export SPARK_LOCAL_IP=127.0.0.1 JAVA_HOME=$(java_home 17 21); "$py" "${here}/python/read_spark.py" "${rest}" default ${table} "${moment}" "$FRAZIL_CACHE/java-spark"`,
+    ),
+  Trino: () => shell(`"${here}/read_trino.sh" "${rest}" default ${table} "${moment}" "${python}"`),
+}
+for (const [name, read] of Object.entries(engines)) {
+  if (!only.test(name)) continue
+  const begun = Date.now()
+  try {
+    const got = read().trim().split('\n')
+    const want = reference.split('\n')
+    const at = want.findIndex((line, n) => line !== got[n])
+    if (at >= 0 || got.length !== want.length)
+      throw new Error(`${got.length} lines, not ${want.length}; first difference: got ${got[at]}, want ${want[at]}`)
+    passed++
+    console.log(`ok    ${name}: equal rows and filters (${((Date.now() - begun) / 1000).toFixed(1)} s)`)
+  } catch (error) {
+    failed++
+    console.log(`FAIL  ${name}: ${(error as Error).message.slice(0, 2000)}`)
+  }
+}
+try {
+  const got = script('read_duckdb.py', 'rest', rest, 'default', 'readers_empty', moment).trim()
+  if (!/^filter offsets 0/.test(got)) throw new Error(got)
+  const iceberg = script('read_pyiceberg.py', rest, 'default', 'readers_empty', moment).trim()
+  if (iceberg !== got) throw new Error(iceberg)
+  passed++
+  console.log('ok    an empty table has no rows')
+} catch (error) {
+  failed++
+  console.log(`FAIL  an empty table: ${(error as Error).message.slice(0, 500)}`)
+}
+if (failed > 0) console.log(broker.tail(40))
+await broker.destroy()
+console.log(`readers: ${passed} passed, ${failed} failed`)
+process.exit(failed > 0 ? 1 : 0)

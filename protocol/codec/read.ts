@@ -1,7 +1,7 @@
 import type { UnknownTag } from '../schema.ts'
 import { ProtocolError } from '../protocolError.ts'
 
-/** Kafka 4.4's own limits, checked before memory is taken, and one of ours over all arrays of a message together. */
+/** Kafka 4.4's own limits, checked before memory is taken, and one of ours over all array elements and unknown tagged fields of a message. */
 export const MAX_ARRAY_ELEMENTS = 1_000_000
 export const MAX_MESSAGE_ELEMENTS = 2_000_000
 export const MAX_TAGGED_FIELDS = 10_000
@@ -15,7 +15,7 @@ const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
 export class Reader {
   /** The position after the last read. */
   at = 0
-  /** How many array elements the current message may still have. */
+  /** How many array elements and unknown tagged fields the current message may still have. */
   elementsLeft = MAX_MESSAGE_ELEMENTS
   readonly empty = EMPTY
 
@@ -57,7 +57,11 @@ export class Reader {
   count(count: number, minBytes: number, remaining: number, path: string): void {
     if (count > MAX_ARRAY_ELEMENTS) throw new ProtocolError('limit', `${path} has ${count} elements, over ${MAX_ARRAY_ELEMENTS}`)
     if (count * minBytes > remaining) this.short(path, count * minBytes, remaining)
-    this.elementsLeft -= count
+    this.#spend(count, path)
+  }
+
+  #spend(elements: number, path: string): void {
+    this.elementsLeft -= elements
     if (this.elementsLeft < 0) throw new ProtocolError('limit', `${path} takes the message over ${MAX_MESSAGE_ELEMENTS} elements`)
   }
 
@@ -65,8 +69,8 @@ export class Reader {
     if (count > MAX_TAGGED_FIELDS) throw new ProtocolError('limit', `${path} has ${count} tagged fields, over ${MAX_TAGGED_FIELDS}`)
   }
 
-  /** A section of tagged fields none of which this version knows. */
-  unknownTags(b: Buffer, at: number, end: number, path: string): UnknownTag[] {
+  /** A section of tagged fields none of which this version knows; undefined when it is empty, however long its count was written. */
+  unknownTags(b: Buffer, at: number, end: number, path: string): UnknownTag[] | undefined {
     const count = this.uvarint(b, at, end, path)
     this.tagCount(count, path)
     const tags: UnknownTag[] = []
@@ -76,11 +80,12 @@ export class Reader {
       tags.push(this.unknownTag(b, this.at, end, tag, size, path))
       this.at += size
     }
-    return tags
+    return count === 0 ? undefined : tags
   }
 
   unknownTag(b: Buffer, at: number, end: number, tag: number, size: number, path: string): UnknownTag {
     if (size > end - at) this.short(path, size, end - at)
+    this.#spend(1, path)
     return { tag, data: b.subarray(at, at + size) }
   }
 

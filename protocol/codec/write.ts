@@ -125,7 +125,7 @@ export class Writer {
   /** Splits an int64 into `hi` and `lo`: the default for undefined, saturated at the range; an error for what is no integer. */
   int64(value: number | undefined, fallback: number, path: string): void {
     const int = value === undefined ? fallback : value
-    if (!(Math.trunc(int) === int)) this.notA('integer', path, int)
+    if (!Number.isInteger(int)) this.notA('integer', path, int)
     const over = int >= 2 ** 63
     const under = int < -(2 ** 63)
     this.hi = over ? 0x7fffffff : under ? -0x80000000 : Math.floor(int / 2 ** 32)

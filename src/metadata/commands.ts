@@ -210,7 +210,12 @@ export interface AllocateProducerIds {
 
 /** Producers whose last append is older than they may get; refused per producer when it wrote since (`lastOffset` moved). */
 export interface ExpireProducers {
-  readonly items: readonly { readonly topic: number; readonly partition: number; readonly producerId: number; readonly lastOffset: number }[]
+  readonly items: readonly {
+    readonly topic: number
+    readonly partition: number
+    readonly producerId: number
+    readonly lastOffset: number
+  }[]
 }
 
 /** The owner's incarnation of each shard; raises the shard's epoch (L19). */

@@ -182,6 +182,11 @@ export interface ProducerView {
   readonly producerId: number
   readonly epoch: number
   /** Up to five, oldest first. */
-  readonly batches: readonly { readonly firstSequence: number; readonly lastSequence: number; readonly firstOffset: number; readonly lastOffset: number }[]
+  readonly batches: readonly {
+    readonly firstSequence: number
+    readonly lastSequence: number
+    readonly firstOffset: number
+    readonly lastOffset: number
+  }[]
   readonly lastAppendMs: number
 }

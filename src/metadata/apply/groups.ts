@@ -1,0 +1,57 @@
+import { Errors } from '../../../protocol/errors.ts'
+import type { AssignShards, CommitOffsets, DeleteGroup, ExpireOffsets, PutGroup, Result } from '../commands.ts'
+import { copyGroup, copyOffset } from '../state/groups.ts'
+import { SHARDS, shardOf } from '../state/shards.ts'
+import { type Context, OK, refused } from './context.ts'
+
+const MOVED = refused(Errors.NOT_COORDINATOR, 'the group moved to another coordinator')
+const UNKNOWN = refused(Errors.GROUP_ID_NOT_FOUND, 'there is no such group')
+
+/** Names the owner of shards; each assignment raises the epoch, so that entries of the owner before are refused (L19). */
+export function assignShards({ rooms }: Context, command: AssignShards): Result {
+  for (const { shard, owner } of command.shards) {
+    if (shard >= SHARDS) return refused(Errors.INVALID_REQUEST, `there is no shard ${shard}`)
+    if (owner !== 0 && rooms.podRows.incarnations.get(owner)?.live !== true)
+      return refused(Errors.INVALID_REQUEST, `incarnation ${owner} does not live`)
+  }
+  const epochs = command.shards.map(({ shard, owner }) => {
+    rooms.shards.owners[shard] = owner
+    return ++rooms.shards.epochs[shard]
+  })
+  return { kind: 'shards', epochs }
+}
+
+function moved({ rooms }: Context, groupId: string, shardEpoch: number): boolean {
+  return rooms.shards.epochs[shardOf(groupId)] !== shardEpoch
+}
+
+export function putGroup(context: Context, { shardEpoch, group }: PutGroup): Result {
+  if (moved(context, group.groupId, shardEpoch)) return MOVED
+  context.rooms.groupRows.ensure(group.groupId, group.stateTimeMs).record = copyGroup(group)
+  return OK
+}
+
+export function deleteGroup(context: Context, { shardEpoch, groupId }: DeleteGroup): Result {
+  if (moved(context, groupId, shardEpoch)) return MOVED
+  return context.rooms.groupRows.byId.delete(groupId) ? OK : UNKNOWN
+}
+
+export function commitOffsets(context: Context, { shardEpoch, groupId, items }: CommitOffsets): Result {
+  if (moved(context, groupId, shardEpoch)) return MOVED
+  const { groupRows, topicRows } = context.rooms
+  const group = groupRows.ensure(groupId, context.timeMs)
+  for (const item of items) if (topicRows.slot(item.topic, item.partition) >= 0) groupRows.setOffset(group, copyOffset(item))
+  return OK
+}
+
+/** Removes what was not committed anew since the proposer looked (L6). */
+export function expireOffsets(context: Context, { shardEpoch, groupId, items }: ExpireOffsets): Result {
+  if (moved(context, groupId, shardEpoch)) return MOVED
+  const { groupRows } = context.rooms
+  const group = groupRows.byId.get(groupId)
+  if (group === undefined) return UNKNOWN
+  for (const { topic, partition, commitTimeMs } of items) {
+    if (groupRows.offset(groupId, topic, partition)?.commitTimeMs === commitTimeMs) groupRows.removeOffset(group, topic, partition)
+  }
+  return OK
+}

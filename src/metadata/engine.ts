@@ -1,0 +1,307 @@
+import type { Registry } from 'prom-client'
+import type { Clock } from '../base/clock.ts'
+import { FrazilError, hasCode } from '../base/errors.ts'
+import type { Logger } from '../base/log.ts'
+import { type Applied, followEntry } from './apply/apply.ts'
+import type { Command, Result } from './commands.ts'
+import type { EntryLog, RawEntry } from './entryLog.ts'
+import { type EngineMetrics, engineMetrics } from './metrics.ts'
+import type { AppliedChange, Metadata } from './port.ts'
+import { type Group, ProposalQueue, groupEntry } from './queue.ts'
+import { State } from './state/state.ts'
+
+const RETRY_FIRST_MS = 10
+const RETRY_LAST_MS = 5000
+
+export interface EngineOptions {
+  readonly log: EntryLog
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly registry: Registry
+  /** Called once when the engine cannot go on (FENCED, LOG_CORRUPT, LEVEL_UNKNOWN); the process should end. */
+  readonly onStop?: (error: FrazilError) => void
+}
+
+/** What the snapshot schedule wants to know of each entry. */
+export type EntryListener = (raw: RawEntry) => void
+
+/**
+ * The state machine over a log: one entry of ours in flight, everything proposed meanwhile goes into the next one.
+ * Everything that touches the log's end (append, catching up) runs one after the other in `#turn`.
+ */
+export class MetadataEngine implements Metadata {
+  readonly state: State
+  readonly #log: EntryLog
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #metrics: EngineMetrics
+  readonly #queue: ProposalQueue
+  readonly #listeners = new Set<(change: AppliedChange) => void>()
+  readonly #onStop: (error: FrazilError) => void
+  readonly #abort = new AbortController()
+  #entryListener: EntryListener = () => {}
+  #closer: () => Promise<void> = () => Promise.resolve()
+  #incarnation = 0
+  #nodeId = -1
+  #stopped: FrazilError | null = null
+  #writing = false
+  #turn: Promise<void> = Promise.resolve()
+  /** A barrier that has not begun to ask the log yet: later callers join it. */
+  #nextBarrier: Promise<void> | null = null
+  #runningBarrier: Promise<void> = Promise.resolve()
+
+  /** `state` is what the log held when it was opened; openMetadata makes it. */
+  constructor(state: State, options: EngineOptions) {
+    this.state = state
+    this.#log = options.log
+    this.#clock = options.clock
+    this.#logger = options.logger
+    this.#metrics = engineMetrics(options.registry, state, options.log)
+    this.#queue = new ProposalQueue(options.log.attachmentMaxBytes)
+    this.#onStop = options.onStop ?? (() => {})
+  }
+
+  get incarnation(): number {
+    return this.#incarnation
+  }
+
+  get nodeId(): number {
+    return this.#nodeId
+  }
+
+  get attachmentMaxBytes(): number {
+    return this.#log.attachmentMaxBytes
+  }
+
+  get metrics(): EngineMetrics {
+    return this.#metrics
+  }
+
+  /** Why the engine stopped, or null. */
+  get stopped(): FrazilError | null {
+    return this.#stopped
+  }
+
+  /** Registers this process (L1); openMetadata does it before anything else is proposed. */
+  async register(command: Extract<Command, { kind: 'registerIncarnation' }>): Promise<void> {
+    const result = await this.propose(command)
+    if (result.kind !== 'incarnation')
+      throw new FrazilError('LEVEL_UNKNOWN', result.kind === 'refused' ? result.reason : 'the registration was not answered')
+    this.#incarnation = result.incarnation
+    this.#nodeId = result.nodeId
+  }
+
+  propose(command: Command, attachment?: readonly Uint8Array[]): Promise<Result> {
+    if (this.#stopped !== null) return Promise.reject(this.#stopped)
+    return new Promise((resolve, reject) => {
+      this.#queue.push(command, attachment, { resolve, reject })
+      if (!this.#writing) this.#write()
+    })
+  }
+
+  barrier(): Promise<void> {
+    if (this.#stopped !== null) return Promise.reject(this.#stopped)
+    this.#nextBarrier ??= this.#runningBarrier.then(() => {
+      this.#nextBarrier = null
+      const running = this.#passBarrier()
+      this.#runningBarrier = running.catch(() => {})
+      return running
+    })
+    return this.#nextBarrier
+  }
+
+  onApplied(listener: (change: AppliedChange) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  readAttachment(entry: number, start: number, end: number): Promise<Buffer> {
+    return this.#log.readAttachment(entry, start, end)
+  }
+
+  /** For the snapshot schedule: `listener` sees every entry applied, `close` runs before the log is closed. */
+  attach(listener: EntryListener, close: () => Promise<void>): void {
+    this.#entryListener = listener
+    this.#closer = close
+  }
+
+  /** Takes no more proposals, writes what is queued (once: what the log does not take now fails with CLOSED), closes the log. */
+  async close(): Promise<void> {
+    const closed = new FrazilError('CLOSED', 'the metadata engine is closed')
+    this.#stopped ??= closed
+    this.#abort.abort()
+    while (this.#writing) await this.#turn
+    await this.#turn
+    this.#queue.fail(closed)
+    await this.#closer()
+    await this.#log.close()
+  }
+
+  /** Runs `task` after what is under way at the log's end; an error of it stops the engine. */
+  #take(task: () => Promise<void>): Promise<void> {
+    this.#turn = this.#turn.then(task).catch((error: unknown) => this.#stop(error))
+    return this.#turn
+  }
+
+  #stop(error: unknown): void {
+    const reason =
+      error instanceof FrazilError ? error : new FrazilError('LOG_CORRUPT', `the metadata engine failed: ${String(error)}`, error)
+    const first = this.#stopped === null || this.#stopped.code === 'CLOSED'
+    this.#stopped ??= reason
+    this.#queue.fail(reason)
+    this.#abort.abort()
+    if (!first || reason.code === 'CLOSED') return
+    this.#logger.error({ code: reason.code, err: reason }, reason.message)
+    this.#onStop(reason)
+  }
+
+  /** Writes groups until none is left. With nothing in flight the first proposal leaves at once, alone. */
+  #write(): void {
+    this.#writing = true
+    void this.#take(async () => {
+      try {
+        while (this.#queue.length > 0) {
+          const group = this.#queue.take()
+          try {
+            await this.#writeGroup(group)
+          } catch (error) {
+            const reason =
+              error instanceof FrazilError ? error : new FrazilError('LOG_CORRUPT', `the metadata engine failed: ${String(error)}`, error)
+            for (const { reject } of group.pendings) reject(reason)
+            if (reason.code !== 'STORE_FULL') throw error
+            this.#logger.warn(
+              { proposals: group.pendings.length + this.#queue.length },
+              'the metadata log is full: proposals fail until there is space',
+            )
+            this.#queue.fail(reason)
+          }
+        }
+      } finally {
+        this.#writing = false
+      }
+    })
+  }
+
+  /** Until the group is in the log: its number and sequences change only after another writer took the number. */
+  async #writeGroup(group: Group): Promise<void> {
+    for (;;) {
+      const { rooms } = this.state
+      const own = rooms.podRows.incarnations.get(this.#incarnation)
+      if (own?.live === false) throw this.#fenced()
+      const number = rooms.lastEntry + 1
+      const head = {
+        number,
+        previousHash: rooms.lastHash,
+        timeMs: Math.max(Math.trunc(this.#clock.wallMs()), rooms.lastTimeMs),
+        writer: this.#incarnation,
+        attachmentBytes: group.attachmentBytes,
+      }
+      const bytes = groupEntry(head, group, this.#incarnation, (own?.lastSequence ?? 0) + 1)
+      const startMs = this.#clock.monotonicMs()
+      if (await this.#append(number, bytes, group.attachment)) {
+        this.#metrics.appendSeconds.observe((this.#clock.monotonicMs() - startMs) / 1000)
+        this.#metrics.entries.inc()
+        this.#metrics.proposals.inc(group.pendings.length)
+        const { results } = this.#apply({ number, bytes, attachmentBytes: group.attachmentBytes })
+        group.pendings.forEach(({ resolve }, i) => resolve(results[i]))
+        return
+      }
+      this.#metrics.conflicts.inc()
+      await this.#catchUp(number)
+    }
+  }
+
+  /** True when these very bytes are entry `number` (L2); false when another writer's are. Error: STORE_FULL, nothing written. */
+  async #append(number: number, bytes: Uint8Array, attachment: readonly Uint8Array[]): Promise<boolean> {
+    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LAST_MS)) {
+      try {
+        return (await this.#log.append(number, bytes, attachment.length === 0 ? undefined : attachment)) === 'written'
+      } catch (error) {
+        const full = hasCode(error, 'STORE_FULL')
+        if (!full && !hasCode(error, 'LOG_UNAVAILABLE')) throw error
+        const outcome = await this.#readBack(number, bytes)
+        if (outcome === 'written') return true
+        if (outcome === 'conflict') return false
+        if (full && outcome === 'absent') throw error
+        this.#metrics.retries.inc()
+        this.#logger.warn(
+          { entry: number, waitMs, reason: (error as FrazilError).message },
+          'the metadata log did not take an entry: trying again',
+        )
+        await this.#sleep(waitMs)
+      }
+    }
+  }
+
+  /** What the log has as entry `number`, after an append whose answer is unknown. */
+  async #readBack(number: number, bytes: Uint8Array): Promise<'written' | 'conflict' | 'absent' | 'unknown'> {
+    try {
+      for await (const raw of this.#log.read(number)) return Buffer.compare(raw.bytes, bytes) === 0 ? 'written' : 'conflict'
+      return 'absent'
+    } catch (error) {
+      if (hasCode(error, 'LOG_UNAVAILABLE')) return 'unknown'
+      throw error
+    }
+  }
+
+  /** Applies what others wrote, at least up to `number`. */
+  async #catchUp(number: number): Promise<void> {
+    for (let waitMs = RETRY_FIRST_MS; this.state.lastEntry < number; waitMs = Math.min(waitMs * 2, RETRY_LAST_MS)) {
+      try {
+        for await (const raw of this.#log.read(this.state.lastEntry + 1)) this.#apply(raw)
+        if (this.state.lastEntry >= number) return
+        const floor = await this.#log.floor()
+        if (floor > this.state.lastEntry + 1) {
+          throw new FrazilError(
+            'LOG_CORRUPT',
+            `entries ${this.state.lastEntry + 1} to ${floor - 1} of the metadata log are gone: start again`,
+          )
+        }
+      } catch (error) {
+        if (!hasCode(error, 'LOG_UNAVAILABLE')) throw error
+        this.#logger.warn({ entry: number, waitMs }, 'the metadata log cannot be read: trying again')
+      }
+      await this.#sleep(waitMs)
+    }
+  }
+
+  async #passBarrier(): Promise<void> {
+    const end = await this.#end()
+    if (this.state.lastEntry < end) await this.#take(() => this.#catchUp(end))
+    if (this.#stopped !== null && this.state.lastEntry < end) throw this.#stopped
+  }
+
+  async #end(): Promise<number> {
+    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LAST_MS)) {
+      try {
+        return await this.#log.end()
+      } catch (error) {
+        if (!hasCode(error, 'LOG_UNAVAILABLE')) throw error
+        await this.#sleep(waitMs)
+      }
+    }
+  }
+
+  #apply(raw: RawEntry): Applied {
+    const applied = followEntry(this.state.rooms, raw)
+    this.#entryListener(raw)
+    for (const listener of this.#listeners) {
+      try {
+        listener(applied.change)
+      } catch (error) {
+        this.#logger.error({ err: error, entry: raw.number }, 'a listener of applied entries failed')
+      }
+    }
+    if (this.state.rooms.podRows.incarnations.get(this.#incarnation)?.live === false) this.#stop(this.#fenced())
+    return applied
+  }
+
+  #fenced(): FrazilError {
+    return new FrazilError('FENCED', `incarnation ${this.#incarnation} was fenced: another process took over this pod`)
+  }
+
+  async #sleep(waitMs: number): Promise<void> {
+    await this.#clock.sleep(waitMs, this.#abort.signal)
+    if (this.#stopped !== null) throw this.#stopped
+  }
+}

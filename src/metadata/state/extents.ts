@@ -1,0 +1,179 @@
+import type { Extent } from '../view.ts'
+import { F64Column, SlotAllocator, U32Column } from './columns.ts'
+
+/** Values of the place column that are no byte offset: the rows are in one table file, or in a set of files. */
+export const IN_FILE = 0xffffffff
+export const IN_FILE_SET = 0xfffffffe
+/** WAL objects are smaller than this. */
+export const MAX_OBJECT_BYTES = 0xfffffff0
+
+/** All extents of all partitions, 52 bytes each (L16). Which belong to a partition, and their order, is ExtentIndex's. */
+export class ExtentTable {
+  readonly firstOffset = new F64Column()
+  readonly lastOffset = new F64Column()
+  readonly maxTimestampMs = new F64Column()
+  /** Of a WAL extent also its length in the object. */
+  readonly originalBytes = new F64Column()
+  readonly commitTimeMs = new F64Column()
+  /** WAL object id, table file id, or number of a file set. */
+  readonly where = new F64Column()
+  /** Byte offset in the WAL object, IN_FILE or IN_FILE_SET. */
+  readonly place = new U32Column()
+  readonly #slots: SlotAllocator
+  readonly #sets = new Map<number, readonly number[]>()
+  #nextSet = 1
+
+  constructor() {
+    this.#slots = new SlotAllocator(this.place, (rows) => {
+      for (const column of [this.firstOffset, this.lastOffset, this.maxTimestampMs, this.originalBytes, this.commitTimeMs, this.where])
+        column.grow(rows)
+      this.place.grow(rows)
+    })
+  }
+
+  get count(): number {
+    return this.#slots.used
+  }
+
+  get sizeBytes(): number {
+    const columns = [this.firstOffset, this.lastOffset, this.maxTimestampMs, this.originalBytes, this.commitTimeMs, this.where, this.place]
+    return columns.reduce((sum, column) => sum + column.sizeBytes, 0)
+  }
+
+  addWal(
+    firstOffset: number,
+    lastOffset: number,
+    maxTimestampMs: number,
+    bytes: number,
+    commitTimeMs: number,
+    object: number,
+    byteOffset: number,
+  ): number {
+    return this.#add(firstOffset, lastOffset, maxTimestampMs, bytes, commitTimeMs, object, byteOffset)
+  }
+
+  /** `files` ascending, at least one. */
+  addTable(
+    firstOffset: number,
+    lastOffset: number,
+    maxTimestampMs: number,
+    bytes: number,
+    commitTimeMs: number,
+    files: readonly number[],
+  ): number {
+    if (files.length === 1) return this.#add(firstOffset, lastOffset, maxTimestampMs, bytes, commitTimeMs, files[0], IN_FILE)
+    const set = this.#nextSet++
+    this.#sets.set(set, files)
+    return this.#add(firstOffset, lastOffset, maxTimestampMs, bytes, commitTimeMs, set, IN_FILE_SET)
+  }
+
+  #add(
+    firstOffset: number,
+    lastOffset: number,
+    maxTimestampMs: number,
+    bytes: number,
+    commitTimeMs: number,
+    where: number,
+    place: number,
+  ): number {
+    const slot = this.#slots.take()
+    this.firstOffset.set(slot, firstOffset)
+    this.lastOffset.set(slot, lastOffset)
+    this.maxTimestampMs.set(slot, maxTimestampMs)
+    this.originalBytes.set(slot, bytes)
+    this.commitTimeMs.set(slot, commitTimeMs)
+    this.where.set(slot, where)
+    this.place.set(slot, place)
+    return slot
+  }
+
+  remove(slot: number): void {
+    if (this.place.get(slot) === IN_FILE_SET) this.#sets.delete(this.where.get(slot))
+    this.#slots.give(slot)
+  }
+
+  isWal(slot: number): boolean {
+    return this.place.get(slot) < MAX_OBJECT_BYTES
+  }
+
+  /** Table files of a table extent, ascending by id. */
+  files(slot: number): readonly number[] {
+    const where = this.where.get(slot)
+    return this.place.get(slot) === IN_FILE ? [where] : this.#sets.get(where)!
+  }
+
+  view(slot: number): Extent {
+    const base = {
+      firstOffset: this.firstOffset.get(slot),
+      lastOffset: this.lastOffset.get(slot),
+      maxTimestampMs: this.maxTimestampMs.get(slot),
+      originalBytes: this.originalBytes.get(slot),
+      commitTimeMs: this.commitTimeMs.get(slot),
+    }
+    if (!this.isWal(slot)) return { kind: 'table', ...base, files: this.files(slot) }
+    return { kind: 'wal', ...base, object: this.where.get(slot), byteOffset: this.place.get(slot), sizeBytes: base.originalBytes }
+  }
+}
+
+/** The extents of one partition in offset order: slots of the table, 4 bytes each. */
+export class ExtentIndex {
+  #slots = new Uint32Array(4)
+  #head = 0
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** Bytes of the array behind it. */
+  get sizeBytes(): number {
+    return this.#slots.byteLength
+  }
+
+  at(index: number): number {
+    return this.#slots[this.#head + index]
+  }
+
+  push(slot: number): void {
+    if (this.#head + this.#length === this.#slots.length) this.#makeRoom(this.#length + 1)
+    this.#slots[this.#head + this.#length++] = slot
+  }
+
+  /** Drops the first `count`. */
+  shift(count: number): void {
+    this.#length -= count
+    this.#head = this.#length === 0 ? 0 : this.#head + count
+    if (this.#slots.length > 64 && this.#length < this.#slots.length >>> 2) this.#moveTo(new Uint32Array(capacityFor(this.#length)))
+  }
+
+  /** Puts `slots` in the place of those from `from` up to, not including, `to`. */
+  replace(from: number, to: number, slots: readonly number[]): void {
+    const growth = slots.length - (to - from)
+    if (from === 0 && growth <= 0) {
+      // What is replaced most is the front (all converted, the oldest merged): move the head, not the tail.
+      this.#head -= growth
+      this.#length += growth
+    } else {
+      if (this.#head + this.#length + growth > this.#slots.length) this.#makeRoom(this.#length + growth)
+      const at = this.#head + to
+      this.#slots.copyWithin(at + growth, at, this.#head + this.#length)
+      this.#length += growth
+    }
+    for (let i = 0; i < slots.length; i++) this.#slots[this.#head + from + i] = slots[i]
+  }
+
+  #makeRoom(length: number): void {
+    const roomInFront = length <= this.#slots.length && this.#head > this.#slots.length >>> 1
+    this.#moveTo(roomInFront ? this.#slots : new Uint32Array(capacityFor(length)))
+  }
+
+  #moveTo(slots: Uint32Array<ArrayBuffer>): void {
+    slots.set(this.#slots.subarray(this.#head, this.#head + this.#length))
+    this.#slots = slots
+    this.#head = 0
+  }
+}
+
+function capacityFor(length: number): number {
+  return Math.max(4, length + (length >>> 2) + 1)
+}

@@ -1,0 +1,28 @@
+export interface Pod {
+  readonly name: string
+  readonly nodeId: number
+  /** The latest. */
+  incarnation: number
+}
+
+export interface Incarnation {
+  readonly incarnation: number
+  readonly pod: string
+  /** Hex of the 16 random bytes of its registration. */
+  readonly nonce: string
+  readonly level: number
+  live: boolean
+  renewals: number
+  /** The last proposal of it that was applied (L1). */
+  lastSequence: number
+  /** The last WAL sequence it committed (L2, L13). */
+  lastWalSequence: number
+}
+
+/** Pods by name, and every incarnation there ever was (L1, L22): a number is never used again. */
+export class Pods {
+  nextIncarnation = 1
+  nextNode = 0
+  readonly byName = new Map<string, Pod>()
+  readonly incarnations = new Map<number, Incarnation>()
+}

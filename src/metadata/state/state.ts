@@ -1,0 +1,223 @@
+import type { GroupRecord, OffsetItem, Result } from '../commands.ts'
+import type { Deletion, Extent, PartitionView, ProducerView, StateView, TableFile, TableView, TopicView, WalObject } from '../view.ts'
+import { Configs } from './configs.ts'
+import { Deletions } from './deletions.ts'
+import { Groups } from './groups.ts'
+import { PartitionTable } from './partitions.ts'
+import { Pods } from './pods.ts'
+import { ProducerTable } from './producers.ts'
+import { Shards } from './shards.ts'
+import { Tables } from './tables.ts'
+import { Topics } from './topics.ts'
+import { WalObjects } from './walObjects.ts'
+
+/** What `apply` changes: one room a kind of thing. A pure function of the entries applied. */
+export class Rooms {
+  readonly topicRows = new Topics()
+  readonly parts = new PartitionTable()
+  readonly producerRows = new ProducerTable(this.parts)
+  readonly objects = new WalObjects()
+  readonly tableRows = new Tables()
+  readonly deletionRows = new Deletions()
+  readonly configs = new Configs()
+  readonly shards = new Shards()
+  readonly groupRows = new Groups()
+  readonly podRows = new Pods()
+  clusterId = ''
+  lastEntry = 0
+  /** Hash of the last entry (L3). */
+  lastHash: Uint8Array = Buffer.alloc(32)
+  lastTimeMs = 0
+  level = 1
+  timeline = 0
+  nextProducerId = 0
+  /** Results of the latest proposals by `incarnation:sequence`, for those asked again; memory only, never decides anything. */
+  readonly recentResults = new Map<string, Result>()
+}
+
+/** The state with the queries of view.ts. What it is about can be exchanged (reload, L3); holders of it need not notice. */
+export class State implements StateView {
+  rooms: Rooms
+
+  constructor(rooms = new Rooms()) {
+    this.rooms = rooms
+  }
+
+  get clusterId(): string {
+    return this.rooms.clusterId
+  }
+  get lastEntry(): number {
+    return this.rooms.lastEntry
+  }
+  get lastTimeMs(): number {
+    return this.rooms.lastTimeMs
+  }
+  get level(): number {
+    return this.rooms.level
+  }
+  get timeline(): number {
+    return this.rooms.timeline
+  }
+
+  topicByName(name: string): TopicView | null {
+    return this.rooms.topicRows.byName.get(name) ?? null
+  }
+  topicById(topicId: string): TopicView | null {
+    return this.rooms.topicRows.byId.get(topicId) ?? null
+  }
+  topicByNumber(topic: number): TopicView | null {
+    return this.rooms.topicRows.byNumber.get(topic) ?? null
+  }
+  topics(): Iterable<TopicView> {
+    return this.rooms.topicRows.byNumber.values()
+  }
+
+  partition(topic: number, partition: number): PartitionView | null {
+    const slot = this.#slot(topic, partition)
+    return slot < 0 ? null : this.rooms.parts.view(slot)
+  }
+
+  extentAt(topic: number, partition: number, offset: number): Extent | null {
+    const slot = this.#slot(topic, partition)
+    if (slot < 0) return null
+    const { parts } = this.rooms
+    const position = parts.find(slot, offset)
+    return position === parts.extentCount(slot) ? null : parts.extents.view(parts.index(slot)!.at(position))
+  }
+
+  /** Stays right while entries are applied between two steps: it goes on by offset, not by position. */
+  *extents(topic: number, partition: number, fromOffset: number): Iterable<Extent> {
+    for (
+      let extent = this.extentAt(topic, partition, fromOffset);
+      extent !== null;
+      extent = this.extentAt(topic, partition, extent.lastOffset + 1)
+    ) {
+      yield extent
+    }
+  }
+
+  extentByTime(topic: number, partition: number, fromOffset: number, timestampMs: number): Extent | null {
+    const slot = this.#slot(topic, partition)
+    if (slot < 0) return null
+    const { parts } = this.rooms
+    for (let i = parts.find(slot, fromOffset); i < parts.extentCount(slot); i++) {
+      const extent = parts.index(slot)!.at(i)
+      if (parts.extents.maxTimestampMs.get(extent) >= timestampMs) return parts.extents.view(extent)
+    }
+    return null
+  }
+
+  extentOfMaxTimestamp(topic: number, partition: number): Extent | null {
+    const slot = this.#slot(topic, partition)
+    if (slot < 0) return null
+    const { parts } = this.rooms
+    let best = -1
+    for (let i = parts.find(slot, parts.logStartOffset.get(slot)); i < parts.extentCount(slot); i++) {
+      const extent = parts.index(slot)!.at(i)
+      if (best < 0 || parts.extents.maxTimestampMs.get(extent) > parts.extents.maxTimestampMs.get(best)) best = extent
+    }
+    return best < 0 ? null : parts.extents.view(best)
+  }
+
+  firstUnconverted(topic: number, partition: number): number {
+    const slot = this.#slot(topic, partition)
+    return slot < 0 ? -1 : this.rooms.parts.firstUnconverted(slot)
+  }
+  unconvertedBytes(topic: number): number {
+    return this.rooms.topicRows.byNumber.get(topic)?.unconvertedBytes ?? 0
+  }
+  unconvertedRecords(topic: number): number {
+    return this.rooms.topicRows.byNumber.get(topic)?.unconvertedRecords ?? 0
+  }
+  oldestUnconvertedMs(topic: number): number {
+    const { parts, topicRows } = this.rooms
+    let oldest = Infinity
+    for (const slot of topicRows.byNumber.get(topic)?.slots ?? []) {
+      const converted = parts.converted.get(slot)
+      if (converted < parts.extentCount(slot)) oldest = Math.min(oldest, parts.extents.commitTimeMs.get(parts.index(slot)!.at(converted)))
+    }
+    return oldest === Infinity ? -1 : oldest
+  }
+
+  walObject(id: number): WalObject | null {
+    return this.rooms.objects.byId.get(id) ?? null
+  }
+  walObjects(): Iterable<WalObject> {
+    return this.rooms.objects.byId.values()
+  }
+  tableFile(id: number): TableFile | null {
+    return this.rooms.tableRows.files.get(id) ?? null
+  }
+
+  table(topic: number): TableView | null {
+    return this.rooms.tableRows.byTopic.get(topic) ?? null
+  }
+  tableByUuid(uuid: string): TableView | null {
+    return this.rooms.tableRows.byUuid.get(uuid) ?? null
+  }
+  tableByName(namespace: string, name: string): TableView | null {
+    return this.rooms.tableRows.byName(namespace, name)
+  }
+  tables(): Iterable<TableView> {
+    return this.rooms.tableRows.byUuid.values()
+  }
+
+  deletions(): Iterable<Deletion> {
+    return this.rooms.deletionRows.byId.values()
+  }
+
+  brokerConfigs(broker = ''): ReadonlyMap<string, string> {
+    return this.rooms.configs.broker(broker)
+  }
+  groupConfigs(groupId: string): ReadonlyMap<string, string> {
+    return this.rooms.configs.group(groupId)
+  }
+
+  producer(topic: number, partition: number, producerId: number): ProducerView | null {
+    const partitionSlot = this.#slot(topic, partition)
+    const slot = partitionSlot < 0 ? -1 : this.rooms.producerRows.find(partitionSlot, producerId)
+    return slot < 0 ? null : this.rooms.producerRows.view(slot)
+  }
+  expiredProducers(
+    olderThanMs: number,
+    limit: number,
+  ): readonly { topic: number; partition: number; producerId: number; lastOffset: number }[] {
+    const { producerRows, parts } = this.rooms
+    return producerRows.expired(olderThanMs, limit).map((slot) => ({
+      topic: parts.topic.get(producerRows.partitionSlot.get(slot)),
+      partition: parts.partition.get(producerRows.partitionSlot.get(slot)),
+      producerId: producerRows.producerId.get(slot),
+      lastOffset: producerRows.lastOffset(slot),
+    }))
+  }
+
+  shard(shard: number): { readonly owner: number; readonly epoch: number } {
+    const { owners, epochs } = this.rooms.shards
+    return { owner: owners[shard] ?? 0, epoch: epochs[shard] ?? 0 }
+  }
+  group(groupId: string): GroupRecord | null {
+    return this.rooms.groupRows.byId.get(groupId)?.record ?? null
+  }
+  *groups(): Iterable<GroupRecord> {
+    for (const row of this.rooms.groupRows.byId.values()) yield row.record
+  }
+  offset(groupId: string, topic: number, partition: number): OffsetItem | null {
+    return this.rooms.groupRows.offset(groupId, topic, partition)
+  }
+  offsets(groupId: string): Iterable<OffsetItem> {
+    return this.rooms.groupRows.offsets(groupId)
+  }
+
+  *pods(): Iterable<{ readonly name: string; readonly nodeId: number; readonly incarnation: number; readonly live: boolean }> {
+    const { byName, incarnations } = this.rooms.podRows
+    for (const { name, nodeId, incarnation } of byName.values())
+      yield { name, nodeId, incarnation, live: incarnations.get(incarnation)!.live }
+  }
+  incarnation(incarnation: number): { readonly pod: string; readonly live: boolean; readonly lastWalSequence: number } | null {
+    return this.rooms.podRows.incarnations.get(incarnation) ?? null
+  }
+
+  #slot(topic: number, partition: number): number {
+    return this.rooms.topicRows.slot(topic, partition)
+  }
+}

@@ -66,7 +66,6 @@ export function installClients(only: RegExp): Client[] {
     ...full,
     command: node('kafkajs.mjs'),
     writes: 'plain',
-    codecs: ['none', 'gzip'],
     reads: 'start',
     headers: 'grouped',
   }))

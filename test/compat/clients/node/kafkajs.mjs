@@ -1,6 +1,31 @@
-// kafkajs: writes (none, gzip) and reads the records of test/compat. It gives headers as an object: grouped by key.
+// kafkajs: writes and reads the records of test/compat. It gives headers as an object: grouped by key.
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import kafkajs from 'kafkajs'
+import lz4 from 'lz4-napi'
+import snappy from 'snappy'
 import { CompressionTypes, Kafka, logLevel, Partitioners } from 'kafkajs'
 import { action, Digest, numbers, options, records } from './common.mjs'
+
+// kafkajs has gzip alone and takes the other codecs from its user
+function unsnappy(bytes) {
+  if (bytes.subarray(0, 8).toString('latin1') !== '\x82SNAPPY\0') return snappy.uncompressSync(bytes)
+  const blocks = []
+  for (let at = 16; at < bytes.length; at += 4 + bytes.readInt32BE(at))
+    blocks.push(snappy.uncompressSync(bytes.subarray(at + 4, at + 4 + bytes.readInt32BE(at))))
+  return Buffer.concat(blocks)
+}
+kafkajs.CompressionCodecs[CompressionTypes.Snappy] = () => ({
+  compress: async (e) => snappy.compressSync(e.buffer),
+  decompress: async (bytes) => unsnappy(bytes),
+})
+kafkajs.CompressionCodecs[CompressionTypes.LZ4] = () => ({
+  compress: async (e) => lz4.compressFrame(e.buffer),
+  decompress: async (bytes) => lz4.decompressFrame(bytes),
+})
+kafkajs.CompressionCodecs[CompressionTypes.ZSTD] = () => ({
+  compress: async (e) => zstdCompressSync(e.buffer),
+  decompress: async (bytes) => zstdDecompressSync(bytes),
+})
 
 const kafka = new Kafka({ brokers: [options.bootstrap], clientId: 'compat', logLevel: logLevel.ERROR })
 

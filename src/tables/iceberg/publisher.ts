@@ -85,14 +85,16 @@ export class Publisher {
       registers,
     })
     const hints = this.#hints
-    new Gauge({
-      name: 'frazil_table_hints_behind',
-      help: 'Tables whose version hint is not yet the current publication',
-      registers,
-      collect() {
-        this.set(hints.size)
-      },
-    })
+    options.registry.registerMetric(
+      new Gauge({
+        name: 'frazil_table_hints_behind',
+        help: 'Tables whose version hint is not yet the current publication',
+        registers: [],
+        collect() {
+          this.set(hints.size)
+        },
+      }),
+    )
   }
 
   /** Called after each publication of this process became current. */

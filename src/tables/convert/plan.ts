@@ -1,0 +1,150 @@
+import type { StateView, WalExtent } from '../../metadata/view.ts'
+
+/** The next unconverted extents of one partition. Offsets inclusive; `firstOffset` is where its WAL begins now. */
+export interface PartitionPlan {
+  readonly partition: number
+  readonly firstOffset: number
+  lastOffset: number
+  readonly extents: WalExtent[]
+}
+
+export interface ConversionPlan {
+  /** Ascending by partition; none when there is nothing to convert. */
+  readonly partitions: readonly PartitionPlan[]
+  readonly sizeBytes: number
+  /** The newest commit time among the extents, -1 when there are none. */
+  readonly commitTimeMs: number
+  /** False when `maxBytes` ended the plan before the end of the log. */
+  readonly complete: boolean
+}
+
+interface Source {
+  readonly plan: PartitionPlan
+  readonly rest: Iterator<WalExtent>
+  next: WalExtent
+}
+
+function* walExtents(state: StateView, topic: number, partition: number, fromOffset: number): Generator<WalExtent> {
+  for (const extent of state.extents(topic, partition, fromOffset)) {
+    if (extent.kind === 'wal' && extent.lastOffset >= fromOffset) yield extent
+  }
+}
+
+/** Sinks the root of a binary heap by object id: older objects first. */
+function sink(heap: Source[]): void {
+  for (let at = 0; ;) {
+    const left = 2 * at + 1
+    if (left >= heap.length) return
+    const right = left + 1
+    const child = right < heap.length && heap[right]!.next.object < heap[left]!.next.object ? right : left
+    if (heap[at]!.next.object <= heap[child]!.next.object) return
+    const moved = heap[at]!
+    heap[at] = heap[child]!
+    heap[child] = moved
+    at = child
+  }
+}
+
+/**
+ * Chooses what of a topic to convert next: whole extents, oldest WAL object first over all partitions, so that objects
+ * become free as early as can be (L14) and each is read once (L15). At least one extent is taken.
+ */
+export function planConversion(state: StateView, topic: number, partitionCount: number, maxBytes: number): ConversionPlan {
+  const heap: Source[] = []
+  for (let partition = 0; partition < partitionCount; partition++) {
+    const firstOffset = state.firstUnconverted(topic, partition)
+    const view = state.partition(topic, partition)
+    if (view === null || firstOffset >= view.endOffset) continue
+    const rest = walExtents(state, topic, partition, firstOffset)
+    const first = rest.next()
+    if (first.done === true) continue
+    heap.push({ plan: { partition, firstOffset, lastOffset: firstOffset - 1, extents: [] }, rest, next: first.value })
+  }
+  heap.sort((a, b) => a.next.object - b.next.object)
+  const plans: PartitionPlan[] = []
+  let sizeBytes = 0
+  let commitTimeMs = -1
+  while (heap.length > 0) {
+    const source = heap[0]!
+    const extent = source.next
+    if (sizeBytes > 0 && sizeBytes + extent.sizeBytes > maxBytes) break
+    if (source.plan.extents.length === 0) plans.push(source.plan)
+    source.plan.extents.push(extent)
+    source.plan.lastOffset = extent.lastOffset
+    sizeBytes += extent.sizeBytes
+    commitTimeMs = Math.max(commitTimeMs, extent.commitTimeMs)
+    const following = source.rest.next()
+    if (following.done === true) {
+      const last = heap.pop()!
+      if (heap.length > 0) heap[0] = last
+    } else source.next = following.value
+    sink(heap)
+  }
+  plans.sort((a, b) => a.partition - b.partition)
+  return { partitions: plans, sizeBytes, commitTimeMs, complete: heap.length === 0 }
+}
+
+/** One file to write: extents in order of partition and offset. */
+export interface FilePlan {
+  readonly extents: readonly { readonly partition: number; readonly fromOffset: number; readonly extent: WalExtent }[]
+  readonly sizeBytes: number
+}
+
+/**
+ * Cuts a plan into files of about `fileBytes` of batches, in order of partition and offset. With `apart`, each partition
+ * gets files of its own, so that damaged bytes of one do not hold up the others.
+ */
+export function cutFiles(plan: ConversionPlan, fileBytes: number, apart: boolean): FilePlan[] {
+  const files: { extents: { partition: number; fromOffset: number; extent: WalExtent }[]; sizeBytes: number }[] = []
+  let open: (typeof files)[number] | null = null
+  for (const { partition, firstOffset, extents } of plan.partitions) {
+    if (apart) open = null
+    for (const extent of extents) {
+      if (open === null || (open.sizeBytes > 0 && open.sizeBytes + extent.sizeBytes > fileBytes)) {
+        open = { extents: [], sizeBytes: 0 }
+        files.push(open)
+      }
+      open.extents.push({ partition, fromOffset: Math.max(firstOffset, extent.firstOffset), extent })
+      open.sizeBytes += extent.sizeBytes
+    }
+  }
+  return files
+}
+
+/** Offsets of each partition that a file covers; inclusive. */
+export function coverage(file: FilePlan): { partition: number; firstOffset: number; lastOffset: number }[] {
+  const ranges: { partition: number; firstOffset: number; lastOffset: number }[] = []
+  for (const { partition, fromOffset, extent } of file.extents) {
+    const last = ranges.at(-1)
+    if (last !== undefined && last.partition === partition) last.lastOffset = extent.lastOffset
+    else ranges.push({ partition, firstOffset: fromOffset, lastOffset: extent.lastOffset })
+  }
+  return ranges
+}
+
+/**
+ * Of files of which some failed, those that can be committed: every partition stays contiguous from its first
+ * unconverted offset on (hazard J18). Returns their indexes and the joined ranges.
+ */
+export function committable(
+  files: readonly FilePlan[],
+  made: readonly boolean[],
+): { indexes: number[]; ranges: { partition: number; firstOffset: number; lastOffset: number }[] } {
+  const taken = new Map<number, { partition: number; firstOffset: number; lastOffset: number }>()
+  const blocked = new Set<number>()
+  const indexes: number[] = []
+  for (const [index, file] of files.entries()) {
+    const ranges = coverage(file)
+    if (made[index] !== true || ranges.some((range) => blocked.has(range.partition))) {
+      for (const range of ranges) blocked.add(range.partition)
+      continue
+    }
+    indexes.push(index)
+    for (const range of ranges) {
+      const known = taken.get(range.partition)
+      if (known === undefined) taken.set(range.partition, { ...range })
+      else known.lastOffset = range.lastOffset
+    }
+  }
+  return { indexes, ranges: [...taken.values()].toSorted((a, b) => a.partition - b.partition) }
+}

@@ -1,5 +1,7 @@
 // Every API that kafkajs speaks, once; for record-clients.ts.
-import { CompressionTypes, ConfigResourceTypes, Kafka, logLevel } from 'kafkajs'
+import kafkajs from 'kafkajs'
+
+const { CompressionTypes, ConfigResourceTypes, Kafka, logLevel } = kafkajs
 
 const kafka = new Kafka({ brokers: [process.env.BOOTSTRAP], clientId: 'kafkajs', logLevel: logLevel.ERROR })
 const topic = `kafkajs-${process.pid}`

@@ -9,6 +9,14 @@ export interface Encoded {
 
 const SLAB_BYTES = 64 * 1024
 
+const HYPHEN = 0x2d
+
+/** The value of a hex digit by its character code, negative for what is none. */
+const HEX = Int32Array.from({ length: 256 }, (_, code) => {
+  const digit = String.fromCharCode(code)
+  return /[0-9a-fA-F]/.test(digit) ? Number.parseInt(digit, 16) : -0x10000
+})
+
 /** A record slice below this is copied into the chunk before it: cheaper than one more buffer for the socket. */
 export const COPY_BELOW_BYTES = 1024
 
@@ -29,6 +37,11 @@ export class Writer {
   #closedBytes = 0
 
   begin(): void {
+    // the buffer of a big message goes with it: what follows must not keep it alive
+    if (this.buf.length > SLAB_BYTES) {
+      this.buf = Buffer.allocUnsafeSlow(SLAB_BYTES)
+      this.at = 0
+    }
     this.start = this.at
     this.#chunks = []
     this.#closedBytes = 0
@@ -79,6 +92,7 @@ export class Writer {
   /** Ends a message that began with four free bytes, which take the size of the rest. */
   finishFrame(): Encoded {
     const encoded = this.finish()
+    if (encoded.sizeBytes - 4 > 0x7fffffff) throw new ProtocolError('limit', `a frame of ${encoded.sizeBytes} bytes is over 2 GiB`)
     Buffer.from(encoded.chunks[0].buffer, encoded.chunks[0].byteOffset, 4).writeInt32BE(encoded.sizeBytes - 4)
     return encoded
   }
@@ -117,9 +131,17 @@ export class Writer {
 
   /** 16 raw bytes of a canonical uuid; room is there. */
   uuid(b: Buffer, p: number, value: string, path: string): void {
-    const isUuid = typeof value === 'string' && value.length === 36
-    const digits = isUuid ? value.replaceAll('-', '') : ''
-    if (digits.length !== 32 || b.write(digits, p, 'hex') !== 16) throw new ProtocolError('malformed', `${path} is no uuid: ${value}`)
+    let bad = typeof value === 'string' && value.length === 36 ? 0 : -1
+    for (let i = 0; bad === 0 && i < 36; i++) {
+      if (i === 8 || i === 13 || i === 18 || i === 23) {
+        bad |= value.charCodeAt(i) ^ HYPHEN
+      } else {
+        const digits = (HEX[value.charCodeAt(i) & 0xff] << 4) | HEX[value.charCodeAt(++i) & 0xff]
+        bad |= (digits & ~0xff) | ((value.charCodeAt(i - 1) | value.charCodeAt(i)) & ~0xff)
+        b[p++] = digits
+      }
+    }
+    if (bad !== 0) this.notA('uuid', path, value)
   }
 
   /** Splits an int64 into `hi` and `lo`: the default for undefined, saturated at the range; an error for what is no integer. */

@@ -112,6 +112,26 @@ describe('frames', () => {
 })
 
 describe('values that cannot be carried', () => {
+  test.each([
+    '',
+    'x',
+    TOPIC_ID.slice(1),
+    `${TOPIC_ID}0`,
+    TOPIC_ID.replace('-', '0'),
+    TOPIC_ID.replace('a', 'g'),
+    TOPIC_ID.replace('0', '\u0130'),
+    null,
+    7,
+  ])('uuid %j', (topicId) => {
+    const value = { responses: [{ topicId, partitions: [] }] }
+    expect(() => encodeResponse(1, 13, value as never)).toThrow(`FetchResponse v13: responses.topicId is no uuid: ${topicId}`)
+  })
+
+  test('a uuid in capitals is the same uuid', () => {
+    const encode = (topicId: string): Buffer => Buffer.concat(encodeResponse(1, 13, { responses: [{ topicId, partitions: [] }] }).chunks)
+    expect(encode(TOPIC_ID.toUpperCase())).toEqual(encode(TOPIC_ID))
+  })
+
   test('a field that the version lacks must have its default', () => {
     const group = { groupId: 'g', generationId: 1, memberId: 'm' }
     expect(() => encodeMessage(apis[12].request, 2, { ...group, groupInstanceId: 'static' })).toThrow(

@@ -1,0 +1,156 @@
+/**
+ * Fetch (1): reads record batches, waiting for min_bytes up to max_wait_ms. Served v4–18.
+ *
+ * - Partitions are served in request order under max_bytes (never more than fetch.max.bytes) and partition_max_bytes; the
+ *   first that has data gives at least one whole batch (KIP-74). The log room does this; batches are sent as they lie there.
+ * - Topics are named by name up to v12 and by id from v13 on, and answered exactly as the request named them (hazard B11).
+ * - A partition in error has -1 in every offset (hazard B16), and the answer is not delayed.
+ * - current_leader_epoch older than ours: FENCED_LEADER_EPOCH, newer: UNKNOWN_LEADER_EPOCH (KIP-320). With the former, v16
+ *   names the leader and its address (KIP-951).
+ * - last_fetched_epoch (v12) that ended before the fetch offset: diverging_epoch and no records (KIP-595).
+ * - The last stable offset is the high watermark; the aborted list is null for read_uncommitted and empty for read_committed.
+ * - Sessions (KIP-227): answers carry session id 0, "none was made", which is always legal; so every request is a full one.
+ *   A request that goes on in a session is FETCH_SESSION_ID_NOT_FOUND, upon which clients send a full one.
+ *
+ * v5 log start offset · v7 sessions · v9 current leader epoch · v11 preferred replica, always -1 · v12 flexible, diverging epoch ·
+ * v13 topic ids · v15 replica state · v16 node endpoints · v17 directory id, v18 high watermark (both of replicas, ignored).
+ */
+import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
+import type { FetchPartition, FetchedPartition } from '../log/port.ts'
+import type { PartitionView, TopicView } from '../metadata/view.ts'
+import { serve, type RequestContext } from './handler.ts'
+import type { ApiParts } from './parts.ts'
+import { epochEnd, findTopic, leaderEpochError, leaderOf } from './support/topics.ts'
+
+export default serve(1, { min: 4, max: 18 }, { handle, fail })
+
+type Request = RequestOf<1>
+type Topic = Request['topics'][number]
+type Partition = Topic['partitions'][number]
+type PartitionAnswer = ResponseOf<1>['responses'][number]['partitions'][number]
+
+const READ_COMMITTED = 1
+const NO_RECORDS: readonly Uint8Array[] = []
+
+/** What is known of a partition before the log is asked: its answer, or its place in the log's request. */
+type Outcome = { readonly answer: PartitionAnswer } | { readonly at: number }
+
+async function handle(request: Request, context: RequestContext, parts: ApiParts): Promise<ResponseOf<1>> {
+  const goesOn = context.version >= 7 && request.sessionEpoch > 0
+  if (goesOn) return { throttleTimeMs: 0, errorCode: Errors.FETCH_SESSION_ID_NOT_FOUND, sessionId: 0, responses: [] }
+  const wanted: FetchPartition[] = []
+  const outcomes = request.topics.map((topic) => prepareTopic(topic, context, wanted, parts))
+  const inError = outcomes.some((topic) => topic.some((outcome) => 'answer' in outcome))
+  const maxBytes = Math.min(request.maxBytes, parts.brokerConfigs.number('fetch.max.bytes'))
+  const fetched = await parts.log.fetch({
+    partitions: wanted,
+    minBytes: Math.min(request.minBytes, maxBytes),
+    maxBytes,
+    maxWaitMs: inError ? 0 : Math.max(0, request.maxWaitMs),
+    signal: context.connection.signal,
+  })
+  const committed = request.isolationLevel === READ_COMMITTED
+  const responses = request.topics.map((topic, t) => ({
+    ...identity(topic, context),
+    partitions: topic.partitions.map(({ partition }, p) => {
+      const outcome = outcomes[t][p]
+      return 'answer' in outcome ? outcome.answer : toAnswer(partition, fetched[outcome.at], committed)
+    }),
+  }))
+  return { throttleTimeMs: 0, errorCode: Errors.NONE, sessionId: 0, responses, nodeEndpoints: leaderHints(responses, context, parts) }
+}
+
+function identity(topic: Topic, context: RequestContext): { readonly topic: string } | { readonly topicId: string } {
+  return context.version >= 13 ? { topicId: topic.topicId } : { topic: topic.topic }
+}
+
+function prepareTopic(topic: Topic, context: RequestContext, wanted: FetchPartition[], parts: ApiParts): Outcome[] {
+  const { state } = parts.metadata
+  const found = findTopic(state, context.version >= 13 ? { byId: true, topicId: topic.topicId } : { byId: false, name: topic.topic })
+  return topic.partitions.map((asked): Outcome => {
+    if (typeof found === 'number') return { answer: errorAnswer(asked.partition, found) }
+    const view = state.partition(found.topic, asked.partition)
+    if (view === null) return { answer: errorAnswer(asked.partition, Errors.UNKNOWN_TOPIC_OR_PARTITION) }
+    const answer = epochAnswer(asked, found, view, context, parts)
+    if (answer !== null) return { answer }
+    wanted.push({ topic: found.topic, partition: asked.partition, fetchOffset: asked.fetchOffset, maxBytes: asked.partitionMaxBytes })
+    return { at: wanted.length - 1 }
+  })
+}
+
+/** The answer to a request whose idea of the leader epoch does not fit ours, else null. */
+function epochAnswer(
+  asked: Partition,
+  topic: TopicView,
+  view: PartitionView,
+  context: RequestContext,
+  parts: ApiParts,
+): PartitionAnswer | null {
+  const error = leaderEpochError(view, asked.currentLeaderEpoch)
+  if (error === Errors.FENCED_LEADER_EPOCH && context.version >= 16) {
+    const nodeIds = parts.nodes(context.connection.listener).map((node) => node.nodeId)
+    const currentLeader = { leaderId: leaderOf(topic.topicId, asked.partition, nodeIds), leaderEpoch: view.leaderEpoch }
+    return { ...errorAnswer(asked.partition, error), currentLeader }
+  }
+  if (error !== Errors.NONE) return errorAnswer(asked.partition, error)
+  if (asked.lastFetchedEpoch < 0) return null
+  const end = epochEnd(view, asked.lastFetchedEpoch)
+  if (end.epoch < 0) return errorAnswer(asked.partition, Errors.OFFSET_OUT_OF_RANGE)
+  if (end.epoch === asked.lastFetchedEpoch && end.endOffset >= asked.fetchOffset) return null
+  const { endOffset, logStartOffset } = view
+  return {
+    partitionIndex: asked.partition,
+    errorCode: Errors.NONE,
+    highWatermark: endOffset,
+    lastStableOffset: endOffset,
+    logStartOffset,
+    divergingEpoch: end,
+    abortedTransactions: null,
+    records: NO_RECORDS,
+  }
+}
+
+function toAnswer(partitionIndex: number, fetched: FetchedPartition, committed: boolean): PartitionAnswer {
+  const { error, highWatermark, logStartOffset, records } = fetched
+  if (error !== Errors.NONE) return errorAnswer(partitionIndex, error)
+  return {
+    partitionIndex,
+    errorCode: Errors.NONE,
+    highWatermark,
+    lastStableOffset: highWatermark,
+    logStartOffset,
+    abortedTransactions: committed ? [] : null,
+    records,
+  }
+}
+
+function errorAnswer(partitionIndex: number, errorCode: number): PartitionAnswer {
+  return {
+    partitionIndex,
+    errorCode,
+    highWatermark: -1,
+    lastStableOffset: -1,
+    logStartOffset: -1,
+    abortedTransactions: null,
+    records: NO_RECORDS,
+  }
+}
+
+/** Addresses of the leaders that answers point to. */
+function leaderHints(responses: ResponseOf<1>['responses'], context: RequestContext, parts: ApiParts): ResponseOf<1>['nodeEndpoints'] {
+  const hinted = new Set<number>()
+  for (const topic of responses) {
+    for (const { currentLeader } of topic.partitions) if (currentLeader?.leaderId !== undefined) hinted.add(currentLeader.leaderId)
+  }
+  return hinted.size === 0 ? [] : parts.nodes(context.connection.listener).filter((node) => hinted.has(node.nodeId))
+}
+
+/** A top-level code exists from v7 on; before, every partition carries it. */
+function fail(request: Request, error: number, context: RequestContext): ResponseOf<1> {
+  if (context.version >= 7) return { errorCode: error, sessionId: 0, responses: [] }
+  const responses = request.topics.map((topic) => ({
+    ...identity(topic, context),
+    partitions: topic.partitions.map(({ partition }) => errorAnswer(partition, error)),
+  }))
+  return { responses }
+}

@@ -1,0 +1,77 @@
+/**
+ * IncrementalAlterConfigs (44): changes single configs of topics and nodes (KIP-339). Served v0–1.
+ *
+ * - Operations: 0 SET, 1 DELETE (back to the default), 2 APPEND and 3 SUBTRACT on lists. APPEND starts from the value that holds and
+ *   keeps it free of repeats. On anything but a list: INVALID_CONFIG.
+ * - A resource is changed whole or not at all; others of the request go on. A resource given twice, or a key given twice within one,
+ *   or SET without a value: INVALID_REQUEST.
+ * - Topic: unknown: UNKNOWN_TOPIC_OR_PARTITION; unknown key or bad value: INVALID_CONFIG; keys that are fixed when a topic is made
+ *   (table.namespace, table.name): INVALID_CONFIG.
+ * - Node: an id, or '' for the whole cluster; an id that never was: BROKER_ID_NOT_REGISTERED; a key that a running broker cannot
+ *   change: INVALID_REQUEST. Groups, loggers, client metrics: INVALID_REQUEST.
+ * - validate_only answers the same and changes nothing.
+ *
+ * v1 flexible.
+ */
+import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
+import type { AlterConfigs } from '../metadata/commands.ts'
+import { serve, type RequestContext } from './handler.ts'
+import type { ApiParts } from './parts.ts'
+import { alterTarget, type AlterTarget } from './support/alterTarget.ts'
+import { changedConfigs } from './support/changedConfigs.ts'
+import { adminFailure } from './support/failures.ts'
+import type { ConfigError } from './support/topicConfigs.ts'
+
+export default serve(44, { min: 0, max: 1 }, { handle, fail })
+
+type Request = RequestOf<44>
+type Resource = Request['resources'][number]
+type Answer = ResponseOf<44>['responses'][number]
+
+async function handle(request: Request, _context: RequestContext, parts: ApiParts): Promise<ResponseOf<44>> {
+  const times = new Map<string, number>()
+  const keyOf = (resource: Resource): string => `${resource.resourceType}/${resource.resourceName}`
+  for (const resource of request.resources) times.set(keyOf(resource), (times.get(keyOf(resource)) ?? 0) + 1)
+  const responses = request.resources.map(async (resource) => {
+    if (times.get(keyOf(resource))! > 1)
+      return toAnswer(resource, { error: Errors.INVALID_REQUEST, message: 'Each resource must appear at most once.' })
+    return toAnswer(resource, await alter(resource, request.validateOnly, parts))
+  })
+  return { throttleTimeMs: 0, responses: await Promise.all(responses) }
+}
+
+/** null when it was done. */
+async function alter(resource: Resource, validateOnly: boolean, parts: ApiParts): Promise<ConfigError | null> {
+  const target = alterTarget(resource.resourceType, resource.resourceName, parts)
+  if ('error' in target) return target
+  const change = changedConfigs(resource.configs, target, parts)
+  if ('error' in change) return change
+  return validateOnly ? null : store(target, change, parts)
+}
+
+async function store({ target }: AlterTarget, change: Pick<AlterConfigs, 'set' | 'remove'>, parts: ApiParts): Promise<ConfigError | null> {
+  if (Object.keys(change.set).length === 0 && change.remove.length === 0) return null
+  try {
+    const result = await parts.metadata.propose({ kind: 'alterConfigs', target, ...change })
+    return result.kind === 'refused' ? { error: result.error, message: result.reason } : null
+  } catch (failure) {
+    const error = adminFailure(failure)
+    if (error === Errors.UNKNOWN_SERVER_ERROR) throw failure
+    parts.logger.warn({ err: failure }, 'configs could not be changed')
+    return { error, message: 'The metadata log could not be written.' }
+  }
+}
+
+function toAnswer({ resourceType, resourceName }: Resource, problem: ConfigError | null): Answer {
+  return { errorCode: problem?.error ?? Errors.NONE, errorMessage: problem?.message ?? null, resourceType, resourceName }
+}
+
+function fail(request: Request, error: number): ResponseOf<44> {
+  const responses = request.resources.map(({ resourceType, resourceName }) => ({
+    errorCode: error,
+    errorMessage: null,
+    resourceType,
+    resourceName,
+  }))
+  return { throttleTimeMs: 0, responses }
+}

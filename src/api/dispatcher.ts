@@ -1,0 +1,86 @@
+import { Counter, Histogram, type Registry } from 'prom-client'
+import { apis, decodeRequest, encodeResponseFrame, Errors, ProtocolError, type ApiKey, type Encoded } from '../../protocol/index.ts'
+import { unsupportedVersion } from './18_apiVersions.ts'
+import { CloseConnection, type Connection, type RequestContext, type ServedApi } from './handler.ts'
+import type { ApiParts } from './parts.ts'
+import { SERVED } from './served.ts'
+
+export interface RequestHeader {
+  readonly apiKey: number
+  readonly apiVersion: number
+  readonly correlationId: number
+  readonly clientId: string | null
+}
+
+const API_VERSIONS = 18
+
+interface Route {
+  readonly api: ServedApi
+  readonly name: string
+  readonly count: () => void
+  readonly observe: (seconds: number) => void
+}
+
+/**
+ * From a decoded header and a body to the frame of the response. Handlers begin in the order of the calls and synchronously,
+ * so that Produce requests of one connection may be dispatched one after the other without waiting (L12).
+ */
+export class Dispatcher {
+  readonly #parts: ApiParts
+  readonly #routes = new Map<number, Route>()
+
+  constructor(parts: ApiParts, registry: Registry, served: readonly ServedApi[] = SERVED) {
+    this.#parts = parts
+    const total = new Counter({ name: 'frazil_requests_total', help: 'Kafka requests by API', labelNames: ['api'], registers: [registry] })
+    const seconds = new Histogram({
+      name: 'frazil_request_seconds',
+      help: 'Time from a decoded request to its response, waits of long polls and rebalances included',
+      labelNames: ['api'],
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers: [registry],
+    })
+    for (const api of served) {
+      const { name } = apis[api.key]
+      const counter = total.labels(name)
+      const histogram = seconds.labels(name)
+      this.#routes.set(api.key, { api, name, count: () => counter.inc(), observe: (value) => histogram.observe(value) })
+    }
+  }
+
+  /**
+   * The response as a whole frame (size, header, body), or null when none is sent (Produce with acks 0). Rejects with
+   * ProtocolError or CloseConnection when the connection is to be closed: a key or version that is not served, a body that
+   * does not decode, or a refusal that has no other form. The caller logs that, once. A fault of ours is logged here and
+   * answered with UNKNOWN_SERVER_ERROR.
+   */
+  async dispatch(connection: Connection, header: RequestHeader, body: Buffer, bodyAt = 0): Promise<Encoded | null> {
+    const { apiKey, apiVersion: version, correlationId } = header
+    const route = this.#routes.get(apiKey)
+    if (route === undefined) throw new ProtocolError('unsupported', `API key ${apiKey} is not served`)
+    const { api, name } = route
+    route.count()
+    if (version < api.versions.min || version > api.versions.max) {
+      if (apiKey === API_VERSIONS) return encodeResponseFrame(API_VERSIONS, 0, correlationId, unsupportedVersion(api))
+      throw new ProtocolError('unsupported', `${name} v${version} is not served, only ${api.versions.min} to ${api.versions.max}`)
+    }
+    const request = decodeRequest(api.key, version, body, bodyAt) as never
+    const context: RequestContext = { version, correlationId, clientId: header.clientId ?? '', connection }
+    const startMs = this.#parts.clock.monotonicMs()
+    const response = await this.#handle(route, request, context)
+    route.observe((this.#parts.clock.monotonicMs() - startMs) / 1000)
+    return response
+  }
+
+  async #handle({ api, name }: Route, request: never, context: RequestContext): Promise<Encoded | null> {
+    const { version, correlationId } = context
+    try {
+      const response = await api.handle(request, context, this.#parts)
+      return response === null ? null : encodeResponseFrame(api.key as ApiKey, version, correlationId, response)
+    } catch (error) {
+      if (error instanceof CloseConnection) throw error
+      this.#parts.logger.error({ err: error, api: name, version, clientId: context.clientId }, 'a request failed unexpectedly')
+      const response = api.fail(request, Errors.UNKNOWN_SERVER_ERROR, context)
+      return response === null ? null : encodeResponseFrame(api.key as ApiKey, version, correlationId, response)
+    }
+  }
+}

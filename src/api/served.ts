@@ -1,0 +1,52 @@
+import produce from './00_produce.ts'
+import fetch from './01_fetch.ts'
+import listOffsets from './02_listOffsets.ts'
+import metadata from './03_metadata.ts'
+import offsetCommit from './08_offsetCommit.ts'
+import offsetFetch from './09_offsetFetch.ts'
+import findCoordinator from './10_findCoordinator.ts'
+import joinGroup from './11_joinGroup.ts'
+import heartbeat from './12_heartbeat.ts'
+import leaveGroup from './13_leaveGroup.ts'
+import syncGroup from './14_syncGroup.ts'
+import describeGroups from './15_describeGroups.ts'
+import listGroups from './16_listGroups.ts'
+import { apiVersions } from './18_apiVersions.ts'
+import createTopics from './19_createTopics.ts'
+import deleteTopics from './20_deleteTopics.ts'
+import deleteRecords from './21_deleteRecords.ts'
+import initProducerId from './22_initProducerId.ts'
+import offsetForLeaderEpoch from './23_offsetForLeaderEpoch.ts'
+import describeConfigs from './32_describeConfigs.ts'
+import deleteGroups from './42_deleteGroups.ts'
+import incrementalAlterConfigs from './44_incrementalAlterConfigs.ts'
+import describeCluster from './60_describeCluster.ts'
+import type { ServedApi } from './handler.ts'
+
+const others = [
+  produce,
+  fetch,
+  listOffsets,
+  metadata,
+  offsetCommit,
+  offsetFetch,
+  findCoordinator,
+  joinGroup,
+  heartbeat,
+  leaveGroup,
+  syncGroup,
+  describeGroups,
+  listGroups,
+  createTopics,
+  deleteTopics,
+  deleteRecords,
+  initProducerId,
+  offsetForLeaderEpoch,
+  describeConfigs,
+  deleteGroups,
+  incrementalAlterConfigs,
+  describeCluster,
+] as unknown as readonly ServedApi[]
+
+/** Every API that is served; a new one is one file and two lines here. What is not served, and why: NOT_SERVED.md. */
+export const SERVED: readonly ServedApi[] = [...others, apiVersions(others) as unknown as ServedApi]

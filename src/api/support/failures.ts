@@ -1,0 +1,24 @@
+import { Errors } from '../../../protocol/index.ts'
+import { hasCode } from '../../base/errors.ts'
+
+/**
+ * The Kafka error code of a failure while records were stored. All but the last are retriable: a producer sends the same
+ * batch with the same sequence again, and the sequencer finds out whether it had landed.
+ */
+export function storageFailure(error: unknown): number {
+  if (hasCode(error, 'STORE_FULL') || hasCode(error, 'STORE_UNAVAILABLE') || hasCode(error, 'STORE_UNKNOWN'))
+    return Errors.KAFKA_STORAGE_ERROR
+  if (hasCode(error, 'LOG_UNAVAILABLE')) return Errors.REQUEST_TIMED_OUT
+  if (hasCode(error, 'FENCED') || hasCode(error, 'CLOSED')) return Errors.NOT_LEADER_OR_FOLLOWER
+  if (hasCode(error, 'LIMIT')) return Errors.THROTTLING_QUOTA_EXCEEDED
+  return Errors.UNKNOWN_SERVER_ERROR
+}
+
+/** As above for requests that change topics and configs; NOT_CONTROLLER makes admin clients look for another node. */
+export function adminFailure(error: unknown): number {
+  if (hasCode(error, 'STORE_FULL') || hasCode(error, 'STORE_UNAVAILABLE') || hasCode(error, 'STORE_UNKNOWN'))
+    return Errors.KAFKA_STORAGE_ERROR
+  if (hasCode(error, 'LOG_UNAVAILABLE')) return Errors.REQUEST_TIMED_OUT
+  if (hasCode(error, 'FENCED') || hasCode(error, 'CLOSED')) return Errors.NOT_CONTROLLER
+  return Errors.UNKNOWN_SERVER_ERROR
+}

@@ -135,6 +135,8 @@ export class FolderStore implements ObjectStore {
         const code = systemCode(error)
         if (code === 'EEXIST' && mode === 'ifAbsent') {
           if ((await this.#files.stat(target)).isDirectory()) throw new FrazilError('REFUSED', `${target} is a folder`, error)
+          // "It exists" is an answer that people build on: it must outlast a power cut too.
+          await this.#directories.sync(parent)
           return false
         }
         // A delete that emptied the folder took it away in between.

@@ -3,11 +3,12 @@ import { FrazilError } from '../../base/errors.ts'
 import { systemClock, type Clock } from '../../base/clock.ts'
 import { silentLogger, type Logger } from '../../base/log.ts'
 import { storeFailure } from '../../storage/failures.ts'
-import { bodyBuffers, systemFiles, writeAll, type Files } from '../../storage/files.ts'
+import { bodyBuffers, systemFiles, type Files } from '../../storage/files.ts'
 import type { FolderStore } from '../../storage/folder.ts'
 import { lockFolder, type FolderLock } from '../../storage/lock.ts'
 import type { EntryLog, RawEntry } from '../entryLog.ts'
-import { align, countZeroSectors, crcOf, decodeHeader, encodeHeader, HEADER_BYTES } from './frame.ts'
+import { Appender } from './appender.ts'
+import { HEADER_BYTES } from './frame.ts'
 import { Marks } from './marks.ts'
 import { loadSegments } from './recover.ts'
 import { readEntries } from './readAhead.ts'
@@ -33,8 +34,6 @@ export interface FolderLogOptions {
 }
 
 const ENTRY_MAX_BYTES = 256 << 20
-/** Bigger records gain less from a file full of zeros than writing the zeros costs. */
-const AHEAD_RECORD_BYTES = 32 * 1024
 
 /**
  * The log of a pod that owns its folder: entries in files `meta/log/<first entry>.log`, one write and one sync an append.
@@ -45,23 +44,18 @@ export class FolderLog implements EntryLog {
   readonly #store: FolderStore
   readonly #podName: string
   readonly #lockWaitMs: number | undefined
-  readonly #segmentBytes: number
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #files: Files
   readonly #marks: Marks
   readonly #segmentFiles: SegmentFiles
+  readonly #appender: Appender
+  readonly #segments: Segment[] = []
   #lock: FolderLock | null = null
-  #segments: Segment[] = []
   #floor = 1
   #end = 0
-  /** A running mean of the size of records. */
-  #recordBytes = 0
   #appending: Promise<unknown> = Promise.resolve()
   #truncating: Promise<unknown> = Promise.resolve()
-  #trimming: Promise<unknown> = Promise.resolve()
-  /** Set while the last file may hold bytes behind the last entry; nothing is appended before they are gone. */
-  #dirty = false
   #state: 'new' | 'open' | 'closed' = 'new'
 
   constructor(options: FolderLogOptions) {
@@ -69,7 +63,7 @@ export class FolderLog implements EntryLog {
     this.#store = options.store
     this.#podName = options.podName
     this.#lockWaitMs = options.lockWaitMs
-    this.#segmentBytes = options.segmentBytes ?? 16 << 20
+    const segmentBytes = options.segmentBytes ?? 16 << 20
     this.#clock = options.clock ?? systemClock
     this.#logger = options.logger ?? silentLogger
     this.#files = options.files ?? systemFiles
@@ -78,7 +72,15 @@ export class FolderLog implements EntryLog {
       folder: path.join(options.store.root, 'meta', 'log'),
       files: this.#files,
       fsync: options.store.fsync,
-      readyBytes: options.makeAhead === false ? 0 : this.#segmentBytes,
+      readyBytes: options.makeAhead === false ? 0 : segmentBytes,
+      logger: this.#logger,
+    })
+    this.#appender = new Appender({
+      files: this.#files,
+      segmentFiles: this.#segmentFiles,
+      segments: this.#segments,
+      fsync: options.store.fsync,
+      segmentBytes,
       logger: this.#logger,
     })
   }
@@ -89,22 +91,17 @@ export class FolderLog implements EntryLog {
     try {
       this.#floor = await this.#marks.floor()
       const { segments, end, wipe } = await loadSegments(this.#files, this.#segmentFiles, this.#floor)
-      this.#segments = segments
+      this.#segments.push(...segments)
       this.#end = end
-      this.#dirty = wipe
       const newest = (await this.#marks.snapshots())[0] ?? 0
       if (end < newest || end < this.#floor - 1) {
         const known = Math.max(newest, this.#floor - 1)
         throw new FrazilError('LOG_CORRUPT', `the metadata log ends at entry ${end}, but entry ${known} was written: log files are missing`)
       }
-      if (this.#dirty) {
-        this.#logger.info({ end }, 'removed the rest of an entry that was being written when the process ended')
-        await this.#clean()
-      }
+      if (wipe) this.#logger.info({ end }, 'removed the rest of an entry that was being written when the process ended')
+      await this.#appender.adopt(wipe)
     } catch (error) {
-      this.#lock.release()
-      await Promise.all(this.#segments.map((segment) => segment.retire()))
-      this.#segments = []
+      await this.#release()
       throw storeFailure(error, 'cannot open the metadata log', 'write')
     }
     this.#state = 'open'
@@ -170,110 +167,9 @@ export class FolderLog implements EntryLog {
     }
     if (number <= this.#end) return (await this.#holds(number, bytes, buffers)) ? 'written' : 'conflict'
     if (number !== this.#end + 1) throw new FrazilError('REFUSED', `entry ${number} would leave a gap behind ${this.#end}`)
-    if (this.#dirty) await this.#cleanOrFail()
-    const segment = await this.#segmentFor(HEADER_BYTES + bytes.length + attachmentBytes)
-    const position = segment.usedBytes
-    const payload = [bytes, ...buffers]
-    const header = encodeHeader(
-      {
-        number,
-        entryBytes: bytes.length,
-        attachmentBytes,
-        entryCrc: crcOf([bytes]),
-        attachmentCrc: crcOf(buffers),
-        zeroSectors: countZeroSectors(payload, position + HEADER_BYTES),
-      },
-      position,
-      segment.seed,
-    )
-    try {
-      const end = await writeAll(this.#files, segment.fd, [header, ...payload], position)
-      if (this.#store.fsync && !this.#segmentFiles.syncsItself) await this.#files.fdatasync(segment.fd)
-      segment.add({ position, entryBytes: bytes.length, attachmentBytes })
-      segment.usedBytes = align(end)
-      this.#end = number
-      return 'written'
-    } catch (error) {
-      this.#dirty = true
-      await this.#cleanOrFail(error)
-      const failure = storeFailure(error, `cannot write entry ${number} of the metadata log`, 'write')
-      throw failure.code === 'STORE_FULL' ? failure : new FrazilError('LOG_UNAVAILABLE', failure.message, error)
-    }
-  }
-
-  /** The file that the next record goes to. */
-  async #segmentFor(recordBytes: number): Promise<Segment> {
-    const last = this.#segments.at(-1)
-    this.#recordBytes += (recordBytes - this.#recordBytes) / 8
-    const small = this.#recordBytes < AHEAD_RECORD_BYTES
-    const end = last === undefined ? 0 : last.usedBytes + recordBytes
-    // A file without zeros left in it is left early for one that is ready, full of them.
-    const full = last === undefined || (last.count > 0 && end > (small && this.#segmentFiles.ready ? last.spaceBytes : this.#segmentBytes))
-    const segment = full ? await this.#begin(last) : last
-    if (small && segment.spaceBytes - segment.usedBytes < this.#segmentBytes / 2) this.#segmentFiles.makeReady()
-    return segment
-  }
-
-  async #begin(last: Segment | undefined): Promise<Segment> {
-    try {
-      const segment = await this.#segmentFiles.create(this.#end + 1)
-      this.#segments.push(segment)
-      if (last !== undefined) this.#trim(last)
-      return segment
-    } catch (error) {
-      const failure = storeFailure(error, 'cannot begin a new file of the metadata log', 'write')
-      throw failure.code === 'STORE_FULL' ? failure : new FrazilError('LOG_UNAVAILABLE', failure.message, error)
-    }
-  }
-
-  /** Gives back the zeros behind the last entry of a file that is full. Off the way of appends: it only saves space. */
-  #trim(segment: Segment): void {
-    this.#trimming = this.#trimming
-      .then(() => segment.trim())
-      .catch((error: unknown) => this.#logger.warn({ file: segment.path, error: String(error) }, 'cannot trim a log file'))
-  }
-
-  async #cleanOrFail(cause?: unknown): Promise<void> {
-    try {
-      await this.#clean()
-    } catch (error) {
-      if (error instanceof FrazilError && error.code === 'LOG_CORRUPT') throw error
-      throw new FrazilError('LOG_UNAVAILABLE', `the metadata log cannot be written: ${String(cause ?? error)}`, cause ?? error)
-    }
-  }
-
-  /**
-   * Removes what a failed write left behind the last entry, through a new descriptor: after a failed sync the old one may
-   * call pages clean that never came to disk. Then checks that the last entry is as it was.
-   */
-  async #clean(): Promise<void> {
-    const segment = this.#segments.at(-1)
-    if (segment !== undefined) {
-      const fd = await this.#segmentFiles.reopen(segment)
-      try {
-        await this.#files.truncate(fd, segment.usedBytes)
-        if (this.#store.fsync) await this.#files.fsync(fd)
-      } catch (error) {
-        await this.#files.close(fd)
-        throw error
-      }
-      await segment.replaceFd(fd)
-      segment.spaceBytes = segment.usedBytes
-      if (segment.count > 0) await this.#verify(segment, segment.lastEntry)
-    }
-    this.#dirty = false
-  }
-
-  async #verify(segment: Segment, number: number): Promise<void> {
-    const { position, entryBytes, attachmentBytes } = segment.place(number)
-    const bytes = await segment.read(position, position + HEADER_BYTES + entryBytes + attachmentBytes)
-    const header = decodeHeader(bytes, 0, position, segment.seed)
-    const entryEnd = HEADER_BYTES + entryBytes
-    const good =
-      header !== null &&
-      crcOf([bytes.subarray(HEADER_BYTES, entryEnd)]) === header.entryCrc &&
-      crcOf([bytes.subarray(entryEnd)]) === header.attachmentCrc
-    if (!good) throw new FrazilError('LOG_CORRUPT', `entry ${number} of the metadata log does not read back as it was written`)
+    await this.#appender.write(number, bytes, buffers, attachmentBytes)
+    this.#end = number
+    return 'written'
   }
 
   /** True when the entry is there with equal bytes and attachment: it is ours, and the answer was lost. */
@@ -336,10 +232,14 @@ export class FolderLog implements EntryLog {
     const wasOpen = this.#state === 'open'
     this.#state = 'closed'
     if (!wasOpen) return
-    await Promise.all([this.#appending, this.#truncating, this.#trimming])
+    await Promise.all([this.#appending, this.#truncating])
+    await this.#appender.idle()
     await this.#segmentFiles.close()
-    await Promise.all(this.#segments.map((segment) => segment.retire()))
-    this.#segments = []
+    await this.#release()
+  }
+
+  async #release(): Promise<void> {
+    await Promise.all(this.#segments.splice(0).map((segment) => segment.retire()))
     this.#lock?.release()
   }
 

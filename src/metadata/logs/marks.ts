@@ -31,23 +31,19 @@ export class Marks {
     return Number(match[1])
   }
 
-  /** Raises the floor, durably; never lowers it (L4). */
+  /** Raises the floor, durably; never lowers it (L4). May be repeated after STORE_UNKNOWN. */
   async raiseFloor(floor: number): Promise<void> {
     const key = `${this.#prefix}floor`
     const bytes = Buffer.from(`${digits(floor)}\n`, 'latin1')
     for (;;) {
       const head = await this.#store.head(key, { reason: 'metadata' })
-      if (head !== null && (await this.floor()) >= floor) return
-      // A lost answer or another writer: look again; the floor only rises, so this ends.
-      try {
-        const written =
-          head === null
-            ? await this.#store.putIfAbsent(key, bytes, { reason: 'metadata' })
-            : await this.#store.putIfMatch(key, bytes, head.etag, { reason: 'metadata' })
-        if (written !== null) return
-      } catch (error) {
-        if (!hasCode(error, 'STORE_UNKNOWN')) throw error
-      }
+      // An equal one is written again: an earlier try may have failed before it was durable.
+      if (head !== null && (await this.floor()) > floor) return
+      const written =
+        head === null
+          ? await this.#store.putIfAbsent(key, bytes, { reason: 'metadata' })
+          : await this.#store.putIfMatch(key, bytes, head.etag, { reason: 'metadata' })
+      if (written !== null) return
     }
   }
 

@@ -16,14 +16,14 @@ function corrupt(segment: Segment, number: number, position: number, what: strin
 }
 
 /**
- * Finds the entries of a segment that has a successor: `lastEntry` of them must be there, since an entry is begun only when
- * all before it are durable. Reads headers only; `read` checks an entry's bytes when it gives them out.
+ * Finds the entries of a segment that has a successor. All up to `lastEntry` must be there, since a file is begun only when
+ * all before it is durable, and none behind. Reads headers only; `read` checks an entry's bytes when it gives them out.
  */
 export async function scanSealed(files: Files, segment: Segment, lastEntry: number): Promise<void> {
   const window = Buffer.allocUnsafe(WINDOW_BYTES)
   let windowStart = 0
   let windowBytes = 0
-  for (let number = segment.firstEntry; number <= lastEntry; number++) {
+  for (let number = segment.firstEntry; number <= lastEntry + 1; number++) {
     const position = segment.usedBytes
     if (position < windowStart || position + HEADER_BYTES > windowStart + windowBytes) {
       windowStart = position
@@ -31,6 +31,10 @@ export async function scanSealed(files: Files, segment: Segment, lastEntry: numb
     }
     const at = position - windowStart
     const header = windowBytes - at >= HEADER_BYTES ? decodeHeader(window, at, position, segment.seed) : null
+    if (number > lastEntry) {
+      if (header !== null) throw corrupt(segment, number, position, 'is there although the next file begins with that entry')
+      return
+    }
     if (header === null || header.number !== number) throw corrupt(segment, number, position, 'is missing or has a bad header')
     segment.add({ position, entryBytes: header.entryBytes, attachmentBytes: header.attachmentBytes })
     segment.usedBytes = align(position + HEADER_BYTES + header.entryBytes + header.attachmentBytes)

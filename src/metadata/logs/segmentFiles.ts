@@ -58,6 +58,9 @@ export class SegmentFiles {
   /** First entries of the files that exist, ascending. Clears unfinished ones. */
   async list(): Promise<readonly number[]> {
     await this.#directories.make(this.folder)
+    // A killed process may have renamed files into it, or raised the floor beside it, and not come to make that durable.
+    await this.#directories.sync(this.folder)
+    await this.#directories.sync(path.dirname(this.folder))
     const firsts: number[] = []
     for (const { name } of await this.#files.list(this.folder)) {
       const match = /^(\d{20})\.log$/.exec(name)

@@ -4,7 +4,7 @@ import { FrazilError } from '../../base/errors.ts'
 import { layout, stemOf } from './layout.ts'
 import { decodeManifest } from './manifest.ts'
 import { decodeManifestList } from './manifestList.ts'
-import { currentSnapshot, parseMetadata, type LoadedTable, type PinnedFile, type TopicObject } from './table.ts'
+import { currentSnapshot, parseMetadata, type LoadedTable, type TopicObject } from './table.ts'
 import type { ManifestEntry, ManifestListEntry, Snapshot, TableMetadata } from './types.ts'
 
 /** Memory that parsed values take over the bytes they were read from, roughly. */
@@ -38,7 +38,8 @@ export class TableCache {
     const snapshot = currentSnapshot(metadata)
     const here = metadata.location === this.#store.uri(location)
     const lines = snapshot === null ? [] : await this.#linesOf(metadata, location, snapshot)
-    const loaded = { metadataKey, metadata, text, lines, pinned: await this.#pinned(location, metadataKey) }
+    const { pinned, removedSequence } = await this.#topicObject(location, metadataKey)
+    const loaded = { metadataKey, metadata, text, lines, pinned, removedSequence }
     if (here) this.#tables.set(metadataKey, loaded)
     return loaded
   }
@@ -89,8 +90,8 @@ export class TableCache {
     return decodeManifestList(body)
   }
 
-  async #pinned(location: string, metadataKey: string): Promise<readonly PinnedFile[]> {
+  async #topicObject(location: string, metadataKey: string): Promise<TopicObject> {
     const { body } = await this.#store.get(layout.topic(location, stemOf(metadataKey)), { reason: 'metadata' })
-    return (JSON.parse(body.toString()) as TopicObject).pinned
+    return JSON.parse(body.toString()) as TopicObject
   }
 }

@@ -17,7 +17,7 @@ import { snapshotsToDrop } from './retain.ts'
 import { FOLD_AT, FOLD_BELOW_BYTES, stage, type Change, type Graces, type Staged, type StagedFile, type TableIdentity } from './stage.ts'
 import type { OffsetRange } from './summary.ts'
 import type { LoadedTable } from './table.ts'
-import { EntryStatus, type LongId, type ManifestEntry, type TableMetadata } from './types.ts'
+import { EntryStatus, type LongId, type ManifestEntry, type Snapshot, type TableMetadata } from './types.ts'
 
 export interface PublisherOptions {
   readonly store: ObjectStore
@@ -40,6 +40,8 @@ export interface Plan {
   readonly converted: readonly OffsetRange[]
   readonly dataTimeMs: number
   readonly edit?: (metadata: TableMetadata) => TableMetadata
+  /** Snapshots to leave out besides those that are due. */
+  readonly drop?: readonly LongId[]
 }
 
 export interface Published {
@@ -240,14 +242,7 @@ export class Publisher {
     }
     const graces = this.#graces(topic, table)
     const nowMs = clock.wallMs()
-    const drop =
-      base === null || extra.length > 0
-        ? []
-        : snapshotsToDrop(base.metadata, {
-            nowMs,
-            graceMs: this.#options.settings(topic).table.fileGraceMs,
-            leased: this.leases.of(table.uuid),
-          })
+    const drop = base === null || extra.length > 0 ? [] : this.#toDrop(topic, table, base, plan, nowMs)
     const staged = await stage({
       identity: this.#identity(topic, table, plan),
       base,
@@ -270,6 +265,13 @@ export class Publisher {
       opened: await this.#open(base, extra, location, plan),
     })
     return { staged, extra }
+  }
+
+  /** A client's commit may name a snapshot that is due to go, so snapshots are thinned by our own commits only. */
+  #toDrop(topic: TopicView, table: TableView, { metadata }: LoadedTable, plan: Plan, nowMs: number): Snapshot[] {
+    if (plan.edit !== undefined) return metadata.snapshots.filter((snapshot) => plan.drop?.includes(snapshot['snapshot-id']) === true)
+    const graceMs = this.#options.settings(topic).table.fileGraceMs
+    return snapshotsToDrop(metadata, { nowMs, graceMs, leased: this.leases.of(table.uuid) })
   }
 
   #graces(topic: TopicView, table: TableView): Graces {

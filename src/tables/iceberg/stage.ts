@@ -240,12 +240,13 @@ export async function stage(input: StageInput): Promise<Staged> {
   const metadata = change.edit === undefined ? advance(input, before, snapshot) : change.edit(advance(input, before, snapshot))
   const text = printMetadata(metadata)
   const { obsolete, pinned } = obsoleteOf(input, metadata, deleted)
-  const topicObject: TopicObject = { format: 1, publication, metadataKey, ...pick(identity), pinned }
+  const removedSequence = deleted.length > 0 ? metadata['last-sequence-number'] : (base?.removedSequence ?? 0)
+  const topicObject: TopicObject = { format: 1, publication, metadataKey, ...pick(identity), pinned, removedSequence }
   objects.push({ key: layout.topic(location, stem), body: Buffer.from(JSON.stringify(topicObject)) })
   objects.push({ key: metadataKey, body: Buffer.from(text) })
   return {
     objects,
-    loaded: { metadataKey, metadata, text, lines, pinned },
+    loaded: { metadataKey, metadata, text, lines, pinned, removedSequence },
     snapshotId: metadata['current-snapshot-id'],
     publication,
     obsolete,

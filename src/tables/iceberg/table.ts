@@ -29,6 +29,8 @@ export interface TopicObject {
   /** Per partition: log start, and the offset below which every record is in the table (or was deleted). */
   readonly progress: readonly { readonly partition: number; readonly logStartOffset: number; readonly convertedTo: number }[]
   readonly pinned: readonly PinnedFile[]
+  /** Sequence number of the last snapshot that removed files: older ones are no longer complete. */
+  readonly removedSequence: number
 }
 
 /** A publication as it stands: metadata, the manifest list of its current snapshot, and the object in `_frazil`. */
@@ -39,6 +41,7 @@ export interface LoadedTable {
   readonly text: string
   readonly lines: readonly ManifestListEntry[]
   readonly pinned: readonly PinnedFile[]
+  readonly removedSequence: number
 }
 
 /** The current snapshot, or null: Java writes -1 for "none", others null or nothing (hazard I6). */

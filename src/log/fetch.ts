@@ -43,8 +43,9 @@ export class Fetcher {
     const deadlineMs = clock.monotonicMs() + request.maxWaitMs
     // Another pod may have appended or trimmed: out of range is said only after a look at the log's end (L8).
     if (partitions.some((wanted) => this.#errorOf(wanted) === Errors.OFFSET_OUT_OF_RANGE)) await metadata.barrier()
-    if (partitions.length === 0 || partitions.some((wanted) => this.#errorOf(wanted) !== Errors.NONE)) return this.#read(partitions, maxBytes)
-    for (let hole = false; ; ) {
+    if (partitions.length === 0 || partitions.some((wanted) => this.#errorOf(wanted) !== Errors.NONE))
+      return this.#read(partitions, maxBytes)
+    for (let hole = false; ;) {
       if (signal.aborted) return this.#assemble(partitions, maxBytes, [])
       const over = minBytes <= 0 || clock.monotonicMs() >= deadlineMs
       if (over || (!hole && this.#available(partitions, minBytes) >= minBytes)) {
@@ -61,7 +62,10 @@ export class Fetcher {
   }
 
   #ends(partitions: readonly FetchPartition[]): number {
-    return partitions.reduce((sum, { topic, partition }) => sum + (this.#options.metadata.state.partition(topic, partition)?.endOffset ?? 0), 0)
+    return partitions.reduce(
+      (sum, { topic, partition }) => sum + (this.#options.metadata.state.partition(topic, partition)?.endOffset ?? 0),
+      0,
+    )
   }
 
   #errorOf({ topic, partition, fetchOffset }: FetchPartition): number {
@@ -112,8 +116,8 @@ export class Fetcher {
    * share that was left when its turn came. The first partition with data gives a batch whatever its size.
    */
   async #read(partitions: readonly FetchPartition[], maxBytes: number): Promise<readonly FetchedPartition[]> {
-    const found = new Array<ReadBatches | number | null>(partitions.length).fill(null)
-    for (let from = 0, sizeBytes = 0; from < partitions.length && sizeBytes === 0; ) {
+    const found = Array.from<ReadBatches | number | null>({ length: partitions.length }).fill(null)
+    for (let from = 0, sizeBytes = 0; from < partitions.length && sizeBytes === 0;) {
       const pass = this.#pass(partitions, from, maxBytes, found)
       if (pass.reads.length > 0) await Promise.all(pass.reads)
       from = pass.next

@@ -1,7 +1,8 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
 import type { Metadata } from '../metadata/port.ts'
+import { gauge } from '../wal/metrics.ts'
 import type { Wal } from '../wal/port.ts'
 import { ByteBudget } from './budget.ts'
 import { Fetcher } from './fetch.ts'
@@ -41,21 +42,23 @@ export class PartitionLog implements Log {
   constructor(options: PartitionLogOptions) {
     const { metadata, wal, tables, clock, logger, registry } = options
     const registers = [registry]
-    const throttled = new Counter({ name: 'frazil_produce_throttled_seconds', help: 'Time that appends waited for conversion to catch up', registers })
-    const failures = new Counter({ name: 'frazil_fetch_failures_total', help: 'Partitions that could not be read', labelNames: ['reason'], registers })
+    const throttled = new Counter({
+      name: 'frazil_produce_throttled_seconds',
+      help: 'Time that appends waited for conversion to catch up',
+      registers,
+    })
+    const failures = new Counter({
+      name: 'frazil_fetch_failures_total',
+      help: 'Partitions that could not be read',
+      labelNames: ['reason'],
+      registers,
+    })
     this.#wal = wal
     this.#waiters = new Waiters({ metadata, defer: options.defer ?? setImmediate })
     const limitBytes = options.backlogBytes ?? 1024 * MIB
     const throttle = new Throttle({ state: metadata.state, clock, limitBytes, observe: (seconds) => throttled.inc(seconds) })
     this.#throttle = throttle
-    new Gauge({
-      name: 'frazil_unconverted_bytes',
-      help: 'Bytes that were produced and are not in a table file yet',
-      registers,
-      collect() {
-        this.set(throttle.backlogBytes())
-      },
-    })
+    gauge(registry, 'frazil_unconverted_bytes', 'Bytes that were produced and are not in a table file yet', () => throttle.backlogBytes())
     this.#times = new TimeLookup({ metadata, wal, tables })
     this.#fetcher = new Fetcher({
       metadata,

@@ -36,7 +36,7 @@ export class PartitionReader {
    */
   hot(topic: number, partition: number, fetchOffset: number, limitBytes: number, minOne: boolean): ReadBatches | null {
     const out: ReadBatches = { records: [], sizeBytes: 0 }
-    for (let offset = fetchOffset; ; ) {
+    for (let offset = fetchOffset; ;) {
       const extent = this.#metadata.state.extentAt(topic, partition, offset)
       if (extent === null) return out
       const goesOn = extent.kind === 'wal' ? this.#takeHot(extent, offset, limitBytes, minOne, out) : null

@@ -64,7 +64,11 @@ export interface Log {
     readonly signal: AbortSignal
   }): Promise<readonly FetchedPartition[]>
   /** First record at or after the time, below the end; null when none. After a barrier. */
-  offsetByTime(topic: number, partition: number, timestampMs: number): Promise<{ readonly offset: number; readonly timestampMs: number } | null>
+  offsetByTime(
+    topic: number,
+    partition: number,
+    timestampMs: number,
+  ): Promise<{ readonly offset: number; readonly timestampMs: number } | null>
   /** The record with the largest timestamp (KIP-734), null when empty. After a barrier. */
   offsetOfMaxTimestamp(topic: number, partition: number): Promise<{ readonly offset: number; readonly timestampMs: number } | null>
 }

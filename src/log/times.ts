@@ -46,7 +46,7 @@ export class TimeLookup {
     return this.#retried(async () => {
       const view = this.#metadata.state.partition(topic, partition)
       if (view === null) return null
-      for (let from = view.logStartOffset; ; ) {
+      for (let from = view.logStartOffset; ;) {
         const extent = this.#metadata.state.extentByTime(topic, partition, from, timestampMs)
         if (extent === null) return null
         const found = await this.#first(extent, partition, from, timestampMs)
@@ -77,7 +77,9 @@ export class TimeLookup {
   async #firstInWal(extent: WalExtent, from: number, timestampMs: number): Promise<TimedOffset | null> {
     const bytes = await this.#wal.read(extent.object, extent.byteOffset, extent.sizeBytes)
     // The second round looks into batches whose producer understated their largest timestamp (log/validate.ts).
-    return firstRecord(bytes, extent.firstOffset, from, timestampMs, true) ?? firstRecord(bytes, extent.firstOffset, from, timestampMs, false)
+    return (
+      firstRecord(bytes, extent.firstOffset, from, timestampMs, true) ?? firstRecord(bytes, extent.firstOffset, from, timestampMs, false)
+    )
   }
 
   /** Once more after a barrier when what was looked at has moved meanwhile (L8). */
@@ -107,13 +109,7 @@ function firstRecord(bytes: Uint8Array, firstOffset: number, from: number, times
   return null
 }
 
-function firstInBatch(
-  batch: Uint8Array,
-  header: BatchHeader,
-  baseOffset: number,
-  from: number,
-  timestampMs: number,
-): TimedOffset | null {
+function firstInBatch(batch: Uint8Array, header: BatchHeader, baseOffset: number, from: number, timestampMs: number): TimedOffset | null {
   if (timestampTypeOf(header.attributes) === 1) {
     // Every record of it has the append time.
     return header.maxTimestampMs >= timestampMs ? { offset: Math.max(baseOffset, from), timestampMs: header.maxTimestampMs } : null

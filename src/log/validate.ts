@@ -1,5 +1,12 @@
 import { Errors } from '../../protocol/errors.ts'
-import { codecOf, CODEC_NONE, isTransactional, setMaxTimestamp, stampLogAppendTime, type BatchHeader } from '../../protocol/records/header.ts'
+import {
+  codecOf,
+  CODEC_NONE,
+  isTransactional,
+  setMaxTimestamp,
+  stampLogAppendTime,
+  type BatchHeader,
+} from '../../protocol/records/header.ts'
 import { checkBatch, validateRecords, type BatchRules, type RecordError, type RecordsCheck } from '../../protocol/records/validate.ts'
 import type { Clock } from '../base/clock.ts'
 import { WorkerPool } from '../base/workers.ts'
@@ -117,12 +124,7 @@ export class ProduceValidator {
   }
 }
 
-function stamped(
-  bytes: Uint8Array,
-  header: BatchHeader,
-  rules: BatchRules,
-  maxTimestampMs: number,
-): WalBatch & { maxTimestampMs: number } {
+function stamped(bytes: Uint8Array, header: BatchHeader, rules: BatchRules, maxTimestampMs: number): WalBatch & { maxTimestampMs: number } {
   const appendTime = rules.timestampType === 1
   if (appendTime) stampLogAppendTime(bytes, 0, rules.nowMs)
   return {

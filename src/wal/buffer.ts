@@ -59,7 +59,14 @@ export function indexOf(items: readonly Item[], topicId: (topic: number) => stri
   for (const item of items) {
     let part = parts.at(-1)
     if (part === undefined || part.topic !== item.topic || part.partition !== item.partition) {
-      part = { topicId: topicId(item.topic), topic: item.topic, partition: item.partition, byteOffset: item.byteOffset, sizesBytes: [], offsetCounts: [] }
+      part = {
+        topicId: topicId(item.topic),
+        topic: item.topic,
+        partition: item.partition,
+        byteOffset: item.byteOffset,
+        sizesBytes: [],
+        offsetCounts: [],
+      }
       parts.push(part)
     }
     part.sizesBytes.push(item.batch.bytes.length)

@@ -34,7 +34,10 @@ export class ColdReader {
     const bytesOf = (value: Buffer): number => Math.max(1, value.length)
     this.#whole = new LRUCache({ maxSize: options.cacheBytes, sizeCalculation: bytesOf })
     this.#ranges = new LRUCache({ maxSize: Math.max(1, Math.floor(options.cacheBytes / 2)), sizeCalculation: bytesOf })
-    this.#indexes = new LRUCache({ maxSize: 1 << 18, sizeCalculation: (parts) => 1 + parts.reduce((sum, part) => sum + part.sizesBytes.length, 0) })
+    this.#indexes = new LRUCache({
+      maxSize: 1 << 18,
+      sizeCalculation: (parts) => 1 + parts.reduce((sum, part) => sum + part.sizesBytes.length, 0),
+    })
     this.#rangeCounts = new LRUCache({ max: 10_000 })
     this.#wholeMaxBytes = options.cacheBytes / 4
   }
@@ -44,23 +47,23 @@ export class ColdReader {
     const held = this.#whole.get(object)
     if (held !== undefined) return held.subarray(byteOffset, byteOffset + sizeBytes)
     const at = this.#object(object)
-    if (at.key !== '' && at.sizeBytes <= this.#wholeMaxBytes && (whole || this.#touch(object) > RANGES_BEFORE_WHOLE)) {
+    const key = `${object}:${byteOffset}:${sizeBytes}`
+    const range = this.#ranges.get(key)
+    if (range !== undefined) return range
+    const mayBeWhole = at.key !== '' && at.sizeBytes <= this.#wholeMaxBytes
+    if (mayBeWhole && (whole || (!this.#flights.has(key) && this.#touch(object) > RANGES_BEFORE_WHOLE))) {
       const bytes = await this.#share(`${object}`, async () => {
-        const body = (await this.#get(at, 0, at.sizeBytes, reason)) as Buffer
+        const body = await this.#get(at, 0, at.sizeBytes, reason)
         this.#whole.set(object, body)
         return body
       })
       return bytes.subarray(byteOffset, byteOffset + sizeBytes)
     }
-    const key = `${object}:${byteOffset}:${sizeBytes}`
-    return (
-      this.#ranges.get(key) ??
-      this.#share(key, async () => {
-        const body = await this.#get(at, byteOffset, byteOffset + sizeBytes, reason)
-        this.#ranges.set(key, body)
-        return body
-      })
-    )
+    return this.#share(key, async () => {
+      const body = await this.#get(at, byteOffset, byteOffset + sizeBytes, reason)
+      this.#ranges.set(key, body)
+      return body
+    })
   }
 
   /** See Wal.readFrom. */
@@ -149,7 +152,11 @@ function spanOf(
       byteOffset += part.sizesBytes[i++]
     }
     let sizeBytes = part.sizesBytes[i++]
-    while (i < part.sizesBytes.length && byteOffset + sizeBytes + part.sizesBytes[i] <= extentEnd && sizeBytes + part.sizesBytes[i] <= maxBytes) {
+    while (
+      i < part.sizesBytes.length &&
+      byteOffset + sizeBytes + part.sizesBytes[i] <= extentEnd &&
+      sizeBytes + part.sizesBytes[i] <= maxBytes
+    ) {
       sizeBytes += part.sizesBytes[i++]
     }
     return { byteOffset, sizeBytes, baseOffset }

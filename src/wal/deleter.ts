@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
 import type { Metadata } from '../metadata/port.ts'
@@ -37,16 +37,6 @@ export class Deleter {
     const registers = [options.registry]
     this.#deleted = new Counter({ name: 'frazil_deletions_total', help: 'Objects deleted', registers })
     this.#failed = new Counter({ name: 'frazil_deletion_failures_total', help: 'Deletions that failed and stay in the queue', registers })
-    new Gauge({
-      name: 'frazil_deletions_pending',
-      help: 'Length of the deletion queue',
-      registers,
-      collect() {
-        let count = 0
-        for (const _ of options.metadata.state.deletions()) count++
-        this.set(count)
-      },
-    })
     this.#loop = new Loop({
       clock: options.clock,
       everyMs: options.everyMs ?? 1000,

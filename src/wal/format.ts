@@ -60,7 +60,8 @@ export function encodeHeader(incarnation: number, walSequence: number): Buffer {
 export function decodeHeader(bytes: Buffer): { readonly incarnation: number; readonly walSequence: number } {
   if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== MAGIC) throw new FrazilError('CORRUPT', 'this is no WAL object')
   const version = bytes.readUInt16BE(4)
-  if (version !== FORMAT_VERSION) throw new FrazilError('LEVEL_UNKNOWN', `a WAL object has format version ${version}; this build reads ${FORMAT_VERSION}`)
+  if (version !== FORMAT_VERSION)
+    throw new FrazilError('LEVEL_UNKNOWN', `a WAL object has format version ${version}; this build reads ${FORMAT_VERSION}`)
   return { incarnation: Number(bytes.readBigUInt64BE(8)), walSequence: Number(bytes.readBigUInt64BE(16)) }
 }
 
@@ -92,7 +93,10 @@ export function encodeFooter(indexStart: number, parts: readonly IndexPart[]): B
 }
 
 /** Where the index lies, from the last TAIL_BYTES of the object. Errors: CORRUPT. */
-export function decodeTail(tail: Buffer, objectBytes: number): { readonly indexStart: number; readonly indexBytes: number; readonly crc: number } {
+export function decodeTail(
+  tail: Buffer,
+  objectBytes: number,
+): { readonly indexStart: number; readonly indexBytes: number; readonly crc: number } {
   const at = tail.length - TAIL_BYTES
   if (at < 0 || tail.readUInt32BE(at + 16) !== TAIL_MAGIC) throw new FrazilError('CORRUPT', 'a WAL object has no index at its end')
   const indexStart = Number(tail.readBigUInt64BE(at))

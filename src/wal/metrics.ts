@@ -2,54 +2,33 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Metadata } from '../metadata/port.ts'
 import type { HotCache } from './cache.ts'
 
-/** The WAL's metrics; gauges are computed from the state when they are asked for. */
+/** A gauge whose value is asked for when the metrics are. */
+export function gauge(registry: Registry, name: string, help: string, value: () => number): void {
+  registry.registerMetric(
+    new Gauge({
+      name,
+      help,
+      registers: [],
+      collect() {
+        this.set(value())
+      },
+    }),
+  )
+}
+
+/** The WAL's metrics. `frazil_wal_objects` and `frazil_wal_bytes` are the metadata engine's, from the state. */
 export function walMetrics(
   registry: Registry,
   metadata: Metadata,
   hot: HotCache,
 ): { readonly reads: Counter<'cache'>; readonly observeCommit: (kind: 'inline' | 'object', sizeBytes: number, seconds: number) => void } {
   const registers = [registry]
-  const objects = (): { objects: number; bytes: number; liveBytes: number } => {
-    const sum = { objects: 0, bytes: 0, liveBytes: 0 }
-    for (const object of metadata.state.walObjects()) {
-      sum.objects++
-      sum.bytes += object.sizeBytes
-      sum.liveBytes += object.liveBytes
-    }
+  gauge(registry, 'frazil_wal_live_bytes', 'Bytes of batches in WAL objects that were not converted yet', () => {
+    let sum = 0
+    for (const object of metadata.state.walObjects()) sum += object.liveBytes
     return sum
-  }
-  new Gauge({
-    name: 'frazil_wal_objects',
-    help: 'WAL objects that the state knows, those inside entries included',
-    registers,
-    collect() {
-      this.set(objects().objects)
-    },
   })
-  new Gauge({
-    name: 'frazil_wal_bytes',
-    help: 'Bytes of these objects',
-    registers,
-    collect() {
-      this.set(objects().bytes)
-    },
-  })
-  new Gauge({
-    name: 'frazil_wal_live_bytes',
-    help: 'Bytes of batches in them that were not converted yet',
-    registers,
-    collect() {
-      this.set(objects().liveBytes)
-    },
-  })
-  new Gauge({
-    name: 'frazil_wal_cache_bytes',
-    help: 'Memory that the cache of recent WAL objects keeps alive',
-    registers,
-    collect() {
-      this.set(hot.retainedBytes)
-    },
-  })
+  gauge(registry, 'frazil_wal_cache_bytes', 'Memory that the cache of recent WAL objects keeps alive', () => hot.retainedBytes)
   const seconds = new Histogram({
     name: 'frazil_wal_commit_seconds',
     help: 'From closing a buffer to its answer',
@@ -58,7 +37,12 @@ export function walMetrics(
     registers,
   })
   const bytes = new Counter({ name: 'frazil_wal_written_bytes_total', help: 'Bytes of batches written', labelNames: ['kind'], registers })
-  const reads = new Counter({ name: 'frazil_wal_reads_total', help: 'Reads of WAL extents, from memory or not', labelNames: ['cache'], registers })
+  const reads = new Counter({
+    name: 'frazil_wal_reads_total',
+    help: 'Reads of WAL extents, from memory or not',
+    labelNames: ['cache'],
+    registers,
+  })
   return {
     reads,
     observeCommit(kind, sizeBytes, took) {

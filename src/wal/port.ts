@@ -42,9 +42,9 @@ export interface Wal {
    * error code other than 0 is left behind as dead bytes.
    * Errors: as Metadata.propose; STORE_FULL, STORE_UNAVAILABLE.
    */
-  append(items: readonly { readonly topic: number; readonly partition: number; readonly batch: WalBatch; readonly ready?: Promise<number> }[]): Promise<
-    readonly AppendedBatch[]
-  >
+  append(
+    items: readonly { readonly topic: number; readonly partition: number; readonly batch: WalBatch; readonly ready?: Promise<number> }[],
+  ): Promise<readonly AppendedBatch[]>
   /**
    * Bytes of a WAL extent (whole batches) from `byteOffset` on, base offset and leader epoch NOT yet patched; from the
    * cache when it is there, else a ranged read. May be shared: do not change. Errors: STORE_NOT_FOUND after a barrier.

@@ -17,7 +17,10 @@ export interface UploadOptions {
 const NO_TOPIC = '00000000-0000-0000-0000-000000000000'
 
 /** Puts a placed buffer as one object. Errors: STORE_UNAVAILABLE, STORE_FULL, STORE_UNKNOWN. */
-export async function uploadBuffer(buffer: WalBuffer, options: UploadOptions): Promise<{ readonly key: string; readonly sizeBytes: number }> {
+export async function uploadBuffer(
+  buffer: WalBuffer,
+  options: UploadOptions,
+): Promise<{ readonly key: string; readonly sizeBytes: number }> {
   const { state, incarnation } = options.metadata
   const key = walKey(state.timeline, incarnation, buffer.walSequence)
   const index = indexOf(buffer.items, (topic) => state.topicByNumber(topic)?.topicId ?? NO_TOPIC)

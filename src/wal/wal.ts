@@ -98,6 +98,11 @@ export class WriteAheadLog implements Wal {
     return this.#cold.readFrom(extent, offset, maxBytes)
   }
 
+  /** See WalWriter.inTurn; for the evacuator. */
+  inTurn(propose: () => void): void {
+    this.#writer.inTurn(propose)
+  }
+
   close(): Promise<void> {
     return this.#writer.close()
   }

@@ -69,12 +69,17 @@ export class WalWriter {
     return new Promise((resolve, reject) => {
       const sizeBytes = items.reduce((sum, { batch }) => sum + batch.bytes.length, 0)
       if (this.#open.items.length > 0 && this.#open.sizeBytes + sizeBytes > this.#options.maxBytes) this.#closeBuffer()
-      const request: Request = { answers: new Array<AppendedBatch>(items.length), resolve, reject }
+      const request: Request = { answers: Array.from<AppendedBatch>({ length: items.length }), resolve, reject }
       items.forEach(({ topic, partition, batch, ready }, index) => {
-        this.#open.add({ topic, partition, batch, ready: ready ?? null, request, index, refused: 0, byteOffset: 0 })
+        this.#open.add({ topic, partition, batch, ready: this.#outcome(ready), request, index, refused: 0, byteOffset: 0 })
       })
       this.#consider()
     })
+  }
+
+  /** Calls `propose` after the proposals of all buffers that have closed and before those of all that will (L2). It must not throw. */
+  inTurn(propose: () => void): void {
+    this.#turn = this.#turn.then(propose)
   }
 
   async close(): Promise<void> {
@@ -149,18 +154,17 @@ export class WalWriter {
     }
   }
 
+  /** Never rejects, from now on: nobody listens before the buffer closes. */
+  #outcome(ready: Promise<number> | undefined): Promise<number> | null {
+    if (ready === undefined) return null
+    return ready.catch((error: unknown) => {
+      this.#options.logger.warn({ error }, 'a batch could not be validated')
+      return Errors.KAFKA_STORAGE_ERROR
+    })
+  }
+
   async #validated(items: readonly Item[]): Promise<void> {
-    await Promise.all(
-      items.map(async (item) => {
-        if (item.ready === null) return
-        try {
-          item.refused = await item.ready
-        } catch (error) {
-          this.#options.logger.warn({ error }, 'a batch could not be validated')
-          item.refused = Errors.KAFKA_STORAGE_ERROR
-        }
-      }),
-    )
+    for (const item of items) if (item.ready !== null) item.refused = await item.ready
   }
 
   /** Proposes the commit. What it resolves with wraps the promise of the answer, so that awaiting one is not awaiting the other. */
@@ -208,8 +212,9 @@ export class WalWriter {
     if (result.kind === 'wal') {
       this.#options.committed(result.object, takeOffsets(itemsOf, result))
     } else {
-      const error = result.kind === 'refused' ? result.error : Errors.UNKNOWN_SERVER_ERROR
-      for (const item of itemsOf.flat()) item.request.answers[item.index] = refusal(error)
+      // Refused whole: fenced, or out of step with the log. Another try, on another pod perhaps, is right for the producer.
+      this.#options.logger.error({ result, walSequence: buffer.walSequence }, 'the metadata log refused a WAL commit')
+      for (const item of itemsOf.flat()) item.request.answers[item.index] = refusal(Errors.KAFKA_STORAGE_ERROR)
     }
     this.#answer(buffer)
   }

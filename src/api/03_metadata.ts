@@ -53,7 +53,7 @@ async function askedTopics(request: Request, describe: (topic: TopicView) => Top
   if (ids.length > 0) {
     return ids.map((topicId) => {
       const topic = state.topicById(topicId)
-      return topic === null ? { ...missing(null, Errors.UNKNOWN_TOPIC_ID), topicId } : describe(topic)
+      return topic === null ? missing(null, Errors.UNKNOWN_TOPIC_ID, topicId) : describe(topic)
     })
   }
   const names = [...new Set(asked.map((topic) => topic.name!))]
@@ -111,15 +111,13 @@ function describeTopic(topic: TopicView, request: Request, nodeIds: readonly num
   }
 }
 
-function missing(name: string | null, errorCode: number): TopicAnswer {
-  return { errorCode, name, isInternal: name !== null && isInternalTopic(name), partitions: [] }
+function missing(name: string | null, errorCode: number, topicId = ZERO_UUID): TopicAnswer {
+  return { errorCode, name, topicId, isInternal: name !== null && isInternalTopic(name), partitions: [] }
 }
 
 /** The code stands at every topic that was asked for, and at the top from v13 on. */
 function fail(request: Request, error: number, context: RequestContext): ResponseOf<3> {
-  const topics = (request.topics ?? []).map(({ name, topicId }) => ({
-    ...missing(context.version < 12 ? (name ?? '') : name, error),
-    topicId,
-  }))
+  const named = (name: string | null): string | null => (context.version < 12 ? (name ?? '') : name)
+  const topics = (request.topics ?? []).map(({ name, topicId }) => missing(named(name), error, topicId))
   return { brokers: [], topics, errorCode: error }
 }

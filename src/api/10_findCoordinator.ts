@@ -11,7 +11,7 @@
  * v1 key types and a message · v3 flexible · v4 many keys, each with its error (KIP-699) · v5 TRANSACTION_ABORTABLE · v6 share groups.
  */
 import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
-import { shardOf } from '../groups/shards.ts'
+import { shardOf } from '../metadata/state/shards.ts'
 import { serve, type RequestContext } from './handler.ts'
 import type { ApiParts, NodeEndpoint } from './parts.ts'
 

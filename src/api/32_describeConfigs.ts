@@ -41,11 +41,11 @@ function describe(resource: Resource, request: Request, parts: ApiParts): Answer
     errorMessage: null,
     resourceType: resource.resourceType,
     resourceName: resource.resourceName,
-    configs: wanted.map((entry) => ({
-      ...entry,
-      synonyms: request.includeSynonyms ? entry.synonyms : [],
-      documentation: request.includeDocumentation ? entry.documentation : null,
-    })),
+    configs: wanted.map(({ name, value, readOnly, configSource, isSensitive, configType, synonyms, documentation }) => {
+      const told = request.includeSynonyms ? synonyms : []
+      const doc = request.includeDocumentation ? documentation : null
+      return { name, value, readOnly, configSource, isSensitive, configType, synonyms: told, documentation: doc }
+    }),
   }
 }
 

@@ -66,16 +66,17 @@ export class GroupCoordinator {
       },
     }
     const groups = this.#groups
-    new Gauge({
+    const gauge = new Gauge({
       name: 'frazil_groups_live',
       help: 'Consumer groups held in memory, by state',
       labelNames: ['state'],
-      registers: [options.registry],
+      registers: [],
       collect() {
         this.reset()
         for (const group of groups.values()) this.inc({ state: group.state.name })
       },
     })
+    options.registry.registerMetric(gauge)
   }
 
   /** Takes the shards and starts the session timers of the members that were there before a restart. */
@@ -90,7 +91,7 @@ export class GroupCoordinator {
   close(): void {
     this.#closed = true
     this.#retention?.cancel()
-    for (const group of [...this.#groups.values()]) group.die(Errors.NOT_COORDINATOR)
+    for (const group of this.#groups.values()) group.die(Errors.NOT_COORDINATOR)
   }
 
   /** JoinGroup; resolves when the member's generation is known, which may take the rebalance timeout. */
@@ -239,7 +240,7 @@ export class GroupCoordinator {
 
   /** Empty groups live in the state alone; those whose last write failed are written again first. */
   #forgetIdle(): void {
-    for (const group of [...this.#groups.values()]) {
+    for (const group of this.#groups.values()) {
       if (!group.idle) continue
       if (group.unsaved) void group.put()
       else this.#groups.delete(group.groupId)

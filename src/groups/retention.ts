@@ -22,7 +22,7 @@ export interface RetentionRequest {
  */
 export async function expireOffsets(request: RetentionRequest): Promise<void> {
   const { metadata, logger, live } = request
-  for (const record of [...metadata.state.groups()]) {
+  for (const record of Array.from(metadata.state.groups())) {
     if (ownedEpoch(metadata, record.groupId) === null) continue
     const group = live(record.groupId)
     const empty = record.members.length === 0 && (group === null || group.idle)

@@ -9,7 +9,7 @@ export const dead: GroupState = {
   enter(group) {
     group.joinTimer?.cancel()
     group.syncTimer?.cancel()
-    for (const memberId of [...group.pendingJoins.keys()]) group.forgetPendingJoin(memberId)
+    for (const memberId of group.pendingJoins.keys()) group.forgetPendingJoin(memberId)
     for (const member of group.members.values()) {
       member.session?.cancel()
       member.answerJoin(joinError(group.deathError, member.memberId))

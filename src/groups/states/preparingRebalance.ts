@@ -78,7 +78,7 @@ function completeOrWait(group: Group): void {
 function complete(group: Group): void {
   group.joinTimer?.cancel()
   group.joinTimer = null
-  for (const member of [...group.members.values()]) {
+  for (const member of group.members.values()) {
     if (!member.awaitingJoin && member.instanceId === null) group.remove(member)
   }
   if (group.members.size > 0 && !electLeader(group)) {

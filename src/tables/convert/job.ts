@@ -12,13 +12,13 @@ import type { TableMetrics } from './metrics.ts'
 import { committable, cutFiles, planConversion, type FilePlan } from './plan.ts'
 import type { Priority, Slots } from './slots.ts'
 import type { EncodePart, FileResult } from './tasks.ts'
-import type { TableWorkers } from './workers.ts'
+import type { Encoders } from './workers.ts'
 
 export interface JobOptions {
   readonly metadata: Metadata
   readonly wal: Wal
   readonly publisher: Publisher
-  readonly workers: TableWorkers
+  readonly workers: Encoders
   readonly slots: Slots
   readonly clock: Clock
   readonly logger: Logger

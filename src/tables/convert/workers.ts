@@ -11,8 +11,15 @@ export interface TableWorkersOptions {
   readonly spec: StoreSpec
 }
 
+/** What writes table files. */
+export interface Encoders {
+  /** Writes one file and uploads it; the task's bytes are taken over. Errors: CORRUPT, STORE_…, CLOSED. */
+  encode(task: EncodeTask): Promise<FileResult>
+  close(): Promise<void>
+}
+
 /** Threads that write table files and upload them. */
-export class TableWorkers {
+export class TableWorkers implements Encoders {
   readonly #pool: WorkerPool
   readonly #store: ObjectStore
 
@@ -22,7 +29,6 @@ export class TableWorkers {
     this.#store = options.store
   }
 
-  /** Writes one file; its bytes move to the worker. Errors: CORRUPT, STORE_…, CLOSED. */
   async encode(task: EncodeTask): Promise<FileResult> {
     return this.#placed(await this.#pool.run<FileResult>(task, [task.bytes]))
   }

@@ -1,0 +1,93 @@
+import type { Registry } from 'prom-client'
+import type { Clock } from '../base/clock.ts'
+import type { TopicSettings } from '../base/config/topicSettings.ts'
+import type { Logger } from '../base/log.ts'
+import type { Metadata } from '../metadata/port.ts'
+import type { TopicView } from '../metadata/view.ts'
+import type { ObjectStore, StoreSpec } from '../storage/store.ts'
+import type { Wal } from '../wal/port.ts'
+import { Converter } from './convert/converter.ts'
+import { Loads } from './convert/loads.ts'
+import { TableMetrics } from './convert/metrics.ts'
+import { Slots } from './convert/slots.ts'
+import { TableWorkers, type Encoders } from './convert/workers.ts'
+import { Publisher } from './iceberg/publisher.ts'
+
+const FILE_BYTES = 64 * 1024 * 1024
+
+export interface TablesOptions {
+  readonly store: ObjectStore
+  /** How worker threads open the same store. */
+  readonly spec: StoreSpec
+  readonly metadata: Metadata
+  readonly wal: Wal
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly registry: Registry
+  readonly settings: (topic: TopicView) => TopicSettings
+  /** Random UUIDs, canonical lower-case text. */
+  readonly uuid: () => string
+  /** Threads that write and merge table files (`--convert-workers`). */
+  readonly workers: number
+  /** Unconverted bytes of a topic that start a conversion (`--convert-bytes`). */
+  readonly convertBytes: number
+  /** Unconverted bytes of all topics together that start the conversion of the largest. */
+  readonly pressureBytes: number
+  /** `--conversion paused`: no table is written. */
+  readonly paused: boolean
+  /** Batch bytes of a first-level file; 64 MiB when left out. */
+  readonly fileBytes?: number
+  /** Memory for parsed table metadata; 64 MiB when left out. */
+  readonly metadataCacheBytes?: number
+  /** What writes files; threads when left out. */
+  readonly encoders?: Encoders
+}
+
+/** Everything that keeps tables, wired together. */
+export interface Tables {
+  readonly publisher: Publisher
+  readonly converter: Converter
+  readonly loads: Loads
+  start(): void
+  /** Ends conversions, publications and hints that run, takes no more. */
+  close(): Promise<void>
+}
+
+/** Builds the tables of one process (main.ts calls it once). */
+export function createTables(options: TablesOptions): Tables {
+  const { clock, logger, metadata, registry, settings, store, uuid, wal } = options
+  const metrics = new TableMetrics({ registry, state: metadata.state, clock })
+  const publisher = new Publisher({ store, metadata, clock, logger, registry, uuid, settings, cacheBytes: options.metadataCacheBytes })
+  const workers = options.encoders ?? new TableWorkers({ size: options.workers, store, spec: options.spec })
+  const slots = new Slots(options.workers)
+  const converter = new Converter({
+    metadata,
+    wal,
+    publisher,
+    workers,
+    slots,
+    clock,
+    logger,
+    metrics,
+    uuid,
+    settings,
+    fileBytes: options.fileBytes ?? FILE_BYTES,
+    convertBytes: options.convertBytes,
+    pressureBytes: options.pressureBytes,
+    paused: options.paused,
+  })
+  const loads = new Loads({ metadata, converter, publisher, clock, logger, metrics, settings })
+  return {
+    publisher,
+    converter,
+    loads,
+    start() {
+      converter.start()
+    },
+    async close() {
+      await converter.close()
+      await publisher.settle()
+      await workers.close()
+    },
+  }
+}

@@ -300,7 +300,7 @@ function readStatistics(reader: ThriftReader): ColumnStatistics {
 }
 
 /** Where a leaf's chunk begins: its dictionary page when it has one. */
-export function chunkStart(chunk: ChunkMeta): number {
+export function chunkStart(chunk: Pick<ChunkMeta, 'dataOffset' | 'dictionaryOffset'>): number {
   return chunk.dictionaryOffset > 0 && chunk.dictionaryOffset < chunk.dataOffset ? chunk.dictionaryOffset : chunk.dataOffset
 }
 

@@ -3,7 +3,7 @@ import { hasCode } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import { Errors } from '../../protocol/errors.ts'
 import type { Metadata } from '../metadata/port.ts'
-import { availableBytes } from './available.ts'
+import { availableBytes, availableBytesMost } from './available.ts'
 import type { ByteBudget } from './budget.ts'
 import type { ReadBatches, PartitionReader } from './partitionReader.ts'
 import type { FetchedPartition, FetchPartition, Log } from './port.ts'
@@ -155,7 +155,7 @@ export class Fetcher {
       }
       // Rows of a table file may become larger batches than those they came in.
       const fromTable = metadata.state.extentAt(wanted.topic, wanted.partition, wanted.fetchOffset)?.kind === 'table'
-      const share = fromTable ? limitBytes : Math.min(limitBytes, availableBytes(metadata.state, wanted))
+      const share = fromTable ? limitBytes : Math.min(limitBytes, availableBytesMost(metadata.state, wanted))
       left -= share
       const position = next
       reads.push(this.#readCold(wanted, share).then((read) => void (found[position] = read)))

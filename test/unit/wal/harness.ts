@@ -63,6 +63,8 @@ export interface World {
   readonly wal: WriteAheadLog
   /** Number of a topic with four partitions. */
   readonly topic: number
+  /** Timers that the engine keeps. */
+  readonly idleTimers: number
 }
 
 /** A WAL over the real state machine; `inlineMaxBytes` 0: every buffer becomes an object. */
@@ -86,7 +88,7 @@ export async function world(
     ...options,
     store,
   })
-  return { log, store, clock, engine, sequences, wal, topic }
+  return { log, store, clock, engine, sequences, wal, topic, idleTimers: clock.timers }
 }
 
 export interface BatchSpec {

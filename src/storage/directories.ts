@@ -77,21 +77,8 @@ export class Directories {
     this.#made.add(directory)
   }
 
-  /** Forgets what is known of a folder, because it may be gone. */
+  /** Forgets what is known of a folder, because it is gone. */
   forget(directory: string): void {
     this.#made.delete(directory)
-  }
-
-  /** Removes the folder and then its parents up to `root` (not itself), as long as each is empty. */
-  async removeEmpty(directory: string, root: string): Promise<void> {
-    for (let at = directory; at !== root && at.startsWith(root); at = path.dirname(at)) {
-      this.forget(at)
-      try {
-        await this.#files.rmdir(at)
-      } catch (error) {
-        if (systemCode(error) === 'ENOENT') continue
-        return // not empty, or in use: it stays, which harms nobody
-      }
-    }
   }
 }

@@ -27,12 +27,12 @@ export interface FolderStoreOptions {
 
 const STAT_AHEAD = 32
 const DELETE_WIDTH = 16
-const PLACE_TRIES = 5
 
 /**
  * Objects as files of a folder. A write goes to a temporary file, is made durable there, is moved into place whole, and the
  * folder that names it is made durable; so a kill at any instant leaves old or new, never a part. `putIfMatch` is exact
- * among callers of one store object; the folder's lock (lock.ts) keeps other processes away.
+ * among callers of one store object; the folder's lock (lock.ts) keeps other processes away. Folders that deletes leave
+ * empty stay: a writer could not tell that one was removed and made again, and not yet durably, under its hands.
  */
 export class FolderStore implements ObjectStore {
   readonly root: string
@@ -139,8 +139,8 @@ export class FolderStore implements ObjectStore {
           await this.#directories.sync(parent)
           return false
         }
-        // A delete that emptied the folder took it away in between.
-        if (code === 'ENOENT' && attempt < PLACE_TRIES) {
+        // Someone removed the folder by hand since it was made.
+        if (code === 'ENOENT' && attempt === 1) {
           this.#directories.forget(parent)
           continue
         }
@@ -245,9 +245,7 @@ export class FolderStore implements ObjectStore {
     for (const directory of touched) {
       try {
         await this.#directories.sync(directory)
-        await this.#directories.removeEmpty(directory, this.root)
       } catch (error) {
-        if (systemCode(error) === 'ENOENT') continue // another delete removed the folder
         // The keys are gone for every reader; a power cut may bring them back, as objects that nobody knows.
         this.#logger.warn({ directory, error: String(error) }, 'deletions may not be durable')
       }

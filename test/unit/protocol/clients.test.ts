@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import {
+  advertisedVersions,
   apiOf,
+  apis,
   decodeMessage,
   decodeRequestHeader,
+  decodeResponse,
   decodeResponseHeader,
   encodeRequestFrame,
   encodeResponseFrame,
@@ -25,6 +28,17 @@ function exchangesOf(file: string): Exchange[] {
   const lines = readFileSync(new URL(file, folder), 'utf8').trimEnd().split('\n')
   return lines.map((line) => JSON.parse(line) as Exchange)
 }
+
+test('what we advertise is what Kafka 4.4 advertised to its own client', () => {
+  const answers = exchangesOf('java-4.4.0.jsonl').filter(({ api, version }) => api === 'ApiVersions' && version === 5)
+  expect(answers.length).toBeGreaterThan(0)
+  for (const { response } of answers) {
+    const { apiKeys, errorCode } = decodeResponse(18, 5, Buffer.from(response as string, 'hex'), 4)
+    expect(errorCode).toBe(0)
+    const kafka = new Map(apiKeys.map(({ apiKey, minVersion, maxVersion }) => [apiKey, { min: minVersion, max: maxVersion }]))
+    for (const key of Object.keys(apis).map(Number)) expect(advertisedVersions(key), `key ${key}`).toEqual(kafka.get(key))
+  }
+})
 
 /** The frame without its size, as hex. */
 function hexOf(encoded: { chunks: Uint8Array[] }): string {

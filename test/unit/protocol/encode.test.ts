@@ -72,6 +72,11 @@ describe('buffers', () => {
     }
   })
 
+  test('a small message does not keep the buffer of a big one before it alive', () => {
+    encodeMessage(apis[3].request, 8, { topics: Array.from({ length: 10_000 }, () => ({ name: 'x'.repeat(100) })) })
+    expect(encodeResponse(12, 0, { errorCode: 0 }).chunks[0].buffer.byteLength).toBeLessThanOrEqual(64 * 1024)
+  })
+
   test('results stay as they are while others are made', () => {
     const kept = Array.from({ length: 3000 }, (_, i) => ({
       i,

@@ -26,7 +26,8 @@ export function decompressPayload(codec: number, payload: Uint8Array, maxBytes: 
     case CODEC_LZ4:
       return decompressLz4(payload, maxBytes)
     case CODEC_ZSTD:
-      return inflate(zstdDecompressSync, payload, maxBytes)
+      // To Kafka no zstd frame at all is an empty stream, not a broken one.
+      return payload.length === 0 ? payload : inflate(zstdDecompressSync, payload, maxBytes)
     default:
       throw new RecordsError(Errors.UNKNOWN_SERVER_ERROR, `Unknown compression type id: ${codec}`)
   }

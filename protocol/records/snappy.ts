@@ -75,8 +75,8 @@ function declaredBytes(raw: Uint8Array, maxBytes: number): number {
     factor *= 128
     if (raw[i] < 0x80) break
   }
-  if (bytes > maxBytes) throw new RecordsError(Errors.MESSAGE_TOO_LARGE, 'The records inflate to more bytes than the limit')
   if (bytes > raw.length * SNAPPY_MAX_RATIO) throw corrupt('a declared length that the block cannot hold')
+  if (bytes > maxBytes) throw new RecordsError(Errors.MESSAGE_TOO_LARGE, 'The records inflate to more bytes than the limit')
   return bytes
 }
 

@@ -82,7 +82,6 @@ export function checkBatch(records: Uint8Array | null, rules: BatchRules): Batch
       `Produce requests with version ${version} are only allowed to contain record batches with magic version 2`,
     )
   }
-  // Kafka reads the codec of a batch that is too short to have one as garbage of the next field; its CRC check follows.
   if (version < 7 && first >= BATCH_HEADER_BYTES && codecOf(records[22]) === CODEC_ZSTD) {
     return refuse(
       Errors.UNSUPPORTED_COMPRESSION_TYPE,
@@ -102,7 +101,9 @@ export function checkBatch(records: Uint8Array | null, rules: BatchRules): Batch
       `The record batch size is ${first} bytes which exceeds the maximum configured value of ${rules.maxMessageBytes}`,
     )
   }
-  if (first < BATCH_HEADER_BYTES || !batchCrcValid(records)) return refuse(Errors.CORRUPT_MESSAGE, 'Record is corrupt')
+  // Kafka's CRC check is not reached for a batch that ends inside its header: reading a field of it fails before.
+  if (first < BATCH_HEADER_BYTES) return refuse(Errors.UNKNOWN_SERVER_ERROR, 'The record batch is shorter than its header')
+  if (!batchCrcValid(records)) return refuse(Errors.CORRUPT_MESSAGE, 'Record is corrupt')
   const header = readBatchHeader(records)
   return checkHeader(header, rules) ?? { error: 0, header }
 }
@@ -151,8 +152,9 @@ function nextBatchBytes(records: Uint8Array, at: number): number {
  * range. `batch` is one batch that passed `checkBatch`. Uncompressed batches are walked where they stand; compressed
  * ones are inflated first, which is work for a worker thread (L11). Never throws for bad bytes.
  *
- * Stricter than Kafka, which accepts or rewrites these: deltas that do not count up (here INVALID_RECORD: the batch is
- * stored as it came), key or value sizes below -1, and timestamps that no microsecond of a table can hold.
+ * Stricter than Kafka, because a batch is stored as it came, where Kafka accepts or rewrites: deltas that do not count up
+ * and sizes below -1 are INVALID_RECORD, the LogAppendTime bit from a producer is INVALID_TIMESTAMP (Kafka clears it on a
+ * CreateTime topic), and so is a timestamp that no microsecond of a table can hold.
  */
 export function validateRecords(batch: Uint8Array, rules: BatchRules): RecordsCheck {
   const header = readBatchHeader(batch)

@@ -18,7 +18,7 @@ function sumBytes(state: StateView, { topic, partition, fetchOffset, maxBytes }:
   const view = state.partition(topic, partition)
   if (view === null || fetchOffset >= view.endOffset) return 0
   let sum = 0
-  for (let offset = fetchOffset; sum < maxBytes; ) {
+  for (let offset = fetchOffset; sum < maxBytes;) {
     const extent = state.extentAt(topic, partition, offset)
     if (extent === null) break
     const offsets = extent.lastOffset - extent.firstOffset + 1

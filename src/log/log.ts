@@ -73,6 +73,8 @@ export class PartitionLog implements Log {
   }
 
   async append(items: Parameters<Log['append']>[0]): ReturnType<Log['append']> {
+    // It may fail while the append is held back, before the WAL listens.
+    for (const { ready } of items) ready?.catch(() => {})
     const { value, throttleMs } = await this.#throttle.pass(() => this.#wal.append(items))
     return { batches: value, throttleMs }
   }

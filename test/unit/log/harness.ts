@@ -41,7 +41,12 @@ export class FakeTables implements TableReader {
     return { batches, nextOffset: lastOffset + 1 }
   }
 
-  async findByTime({ files, partition, fromOffset, timestampMs }: Parameters<TableReader['findByTime']>[0]): ReturnType<TableReader['findByTime']> {
+  async findByTime({
+    files,
+    partition,
+    fromOffset,
+    timestampMs,
+  }: Parameters<TableReader['findByTime']>[0]): ReturnType<TableReader['findByTime']> {
     const row = this.#rows(files, partition).find((one) => one.offset >= fromOffset && one.timestampMs >= timestampMs)
     return row ? { offset: row.offset, timestampMs: row.timestampMs } : null
   }
@@ -137,12 +142,16 @@ export async function logWorld(options: Parameters<typeof world>[0] & { log2?: P
 export function rowsOf(bytes: Uint8Array, firstOffset: number): Row[] {
   const rows: Row[] = []
   let baseOffset = firstOffset
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const header = readBatchHeader(bytes, at)
     const cursor = new RecordCursor().reset(bytes, at + BATCH_HEADER_BYTES, at + header.sizeBytes, header.count)
     while (cursor.next()) {
       const offset = baseOffset + cursor.offsetDelta
-      rows.push({ offset, timestampMs: header.baseTimestampMs + cursor.timestampDeltaMs, value: bytes.slice(cursor.valueStart, cursor.valueEnd) })
+      rows.push({
+        offset,
+        timestampMs: header.baseTimestampMs + cursor.timestampDeltaMs,
+        value: bytes.slice(cursor.valueStart, cursor.valueEnd),
+      })
     }
     baseOffset += header.lastOffsetDelta + 1
     at += header.sizeBytes
@@ -154,7 +163,7 @@ export function rowsOf(bytes: Uint8Array, firstOffset: number): Row[] {
 export function offsets(fetched: FetchedPartition): number[] {
   return fetched.records.flatMap((bytes) => {
     const found: number[] = []
-    for (let at = 0; at < bytes.length; ) {
+    for (let at = 0; at < bytes.length;) {
       const { baseOffset, sizeBytes } = readBatchHeader(bytes, at)
       found.push(...rowsOf(bytes.subarray(at, at + sizeBytes), baseOffset).map(({ offset }) => offset))
       at += sizeBytes

@@ -8,7 +8,8 @@ import type { EntryLog, RawEntry } from './entryLog.ts'
 import { type EngineMetrics, engineMetrics } from './metrics.ts'
 import type { AppliedChange, Metadata } from './port.ts'
 import { type Group, ProposalQueue, groupEntry } from './queue.ts'
-import { State } from './state/state.ts'
+import { loadRooms } from './snapshot/load.ts'
+import type { State } from './state/state.ts'
 
 const RETRY_FIRST_MS = 10
 const RETRY_LAST_MS = 5000
@@ -22,8 +23,12 @@ export interface EngineOptions {
   readonly onStop?: (error: FrazilError) => void
 }
 
-/** What the snapshot schedule wants to know of each entry. */
-export type EntryListener = (raw: RawEntry) => void
+/** What the engine knows of the snapshot schedule. */
+export interface Snapshots {
+  note(raw: RawEntry): void
+  snapshot(): Promise<void>
+  close(): Promise<void>
+}
 
 /**
  * The state machine over a log: one entry of ours in flight, everything proposed meanwhile goes into the next one.
@@ -39,8 +44,7 @@ export class MetadataEngine implements Metadata {
   readonly #listeners = new Set<(change: AppliedChange) => void>()
   readonly #onStop: (error: FrazilError) => void
   readonly #abort = new AbortController()
-  #entryListener: EntryListener = () => {}
-  #closer: () => Promise<void> = () => Promise.resolve()
+  #snapshots: Snapshots | null = null
   #incarnation = 0
   #nodeId = -1
   #stopped: FrazilError | null = null
@@ -119,10 +123,14 @@ export class MetadataEngine implements Metadata {
     return this.#log.readAttachment(entry, start, end)
   }
 
-  /** For the snapshot schedule: `listener` sees every entry applied, `close` runs before the log is closed. */
-  attach(listener: EntryListener, close: () => Promise<void>): void {
-    this.#entryListener = listener
-    this.#closer = close
+  /** `snapshots` hears of every entry applied and is closed before the log. */
+  attach(snapshots: Snapshots): void {
+    this.#snapshots = snapshots
+  }
+
+  /** Writes a snapshot of what is applied now; also done by policy. */
+  async snapshot(): Promise<void> {
+    await this.#snapshots?.snapshot()
   }
 
   /** Takes no more proposals, writes what is queued (once: what the log does not take now fails with CLOSED), closes the log. */
@@ -133,7 +141,7 @@ export class MetadataEngine implements Metadata {
     while (this.#writing) await this.#turn
     await this.#turn
     this.#queue.fail(closed)
-    await this.#closer()
+    await this.#snapshots?.close()
     await this.#log.close()
   }
 
@@ -246,6 +254,7 @@ export class MetadataEngine implements Metadata {
 
   /** Applies what others wrote, at least up to `number`. */
   async #catchUp(number: number): Promise<void> {
+    let reloaded = false
     for (let waitMs = RETRY_FIRST_MS; this.state.lastEntry < number; waitMs = Math.min(waitMs * 2, RETRY_LAST_MS)) {
       try {
         for await (const raw of this.#log.read(this.state.lastEntry + 1)) this.#apply(raw)
@@ -258,11 +267,24 @@ export class MetadataEngine implements Metadata {
           )
         }
       } catch (error) {
+        if (hasCode(error, 'LOG_CORRUPT') && !reloaded) {
+          reloaded = true
+          await this.#reload(error)
+          continue
+        }
         if (!hasCode(error, 'LOG_UNAVAILABLE')) throw error
         this.#logger.warn({ entry: number, waitMs }, 'the metadata log cannot be read: trying again')
       }
       await this.#sleep(waitMs)
     }
+  }
+
+  /** The log does not follow from this state: drops the state and takes what the log says from the start (L3). */
+  async #reload(cause: FrazilError): Promise<void> {
+    this.#logger.warn({ reason: cause.message }, 'the metadata log does not follow from the state in memory: loading it anew')
+    const { rooms } = await loadRooms(this.#log, this.#logger)
+    this.state.rooms = rooms
+    this.#tell({ entry: rooms.lastEntry, appended: [], other: true })
   }
 
   async #passBarrier(): Promise<void> {
@@ -284,16 +306,20 @@ export class MetadataEngine implements Metadata {
 
   #apply(raw: RawEntry): Applied {
     const applied = followEntry(this.state.rooms, raw)
-    this.#entryListener(raw)
-    for (const listener of this.#listeners) {
-      try {
-        listener(applied.change)
-      } catch (error) {
-        this.#logger.error({ err: error, entry: raw.number }, 'a listener of applied entries failed')
-      }
-    }
+    this.#snapshots?.note(raw)
+    this.#tell(applied.change)
     if (this.state.rooms.podRows.incarnations.get(this.#incarnation)?.live === false) this.#stop(this.#fenced())
     return applied
+  }
+
+  #tell(change: AppliedChange): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change)
+      } catch (error) {
+        this.#logger.error({ err: error, entry: change.entry }, 'a listener of applied entries failed')
+      }
+    }
   }
 
   #fenced(): FrazilError {

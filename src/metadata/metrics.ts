@@ -15,14 +15,16 @@ export interface EngineMetrics {
 export function engineMetrics(registry: Registry, state: State, log: EntryLog): EngineMetrics {
   const registers = [registry]
   const gauge = (name: string, help: string, value: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(value())
-      },
-    })
+    registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        registers: [],
+        collect() {
+          this.set(value())
+        },
+      }),
+    )
   }
   gauge('frazil_metadata_log_bytes', 'Bytes that the metadata log holds', () => log.sizeBytes())
   gauge('frazil_metadata_last_entry', 'Number of the last metadata entry applied', () => state.lastEntry)

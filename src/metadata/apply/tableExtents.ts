@@ -52,7 +52,8 @@ export function planPartition(context: Context, table: TableRow, change: Partiti
   if (wrong !== null) return wrong
 
   const live = change.added.filter(({ range }) => range.lastOffset >= start)
-  const touched = [...live, ...change.removed.filter(({ range }) => range.lastOffset >= start)].map(({ range }) => range)
+  // Of removed files also ranges below the log start: an extent of several files may still name them.
+  const touched = [...live, ...change.removed].map(({ range }) => range)
   let from = walTo > converted ? converted : Infinity
   let to = walTo > converted ? walTo : -1
   if (touched.length > 0) {
@@ -133,18 +134,18 @@ function newExtents(
 ): NewExtent[] {
   const { parts } = context.rooms
   const { extents } = parts
-  const index = parts.index(change.slot)!
+  const index = parts.index(change.slot)
   const start = parts.logStartOffset.get(change.slot)
   const ranges = [...live]
   const kept = new Set<number>()
   for (let i = from; i < to; i++) {
-    const extent = index.at(i)
+    const extent = index!.at(i)
     if (extents.isWal(extent)) continue
     for (const file of extents.files(extent)) if (!change.removedFiles.has(file)) kept.add(file)
   }
   if (kept.size > 0) {
-    const low = extents.firstOffset.get(index.at(from))
-    const high = extents.lastOffset.get(index.at(to - 1))
+    const low = extents.firstOffset.get(index!.at(from))
+    const high = extents.lastOffset.get(index!.at(to - 1))
     for (const file of kept) {
       for (const range of table.fileRows.get(file)!.ranges) {
         const within = range.partition === change.partition && range.lastOffset >= low && range.firstOffset <= high
@@ -177,10 +178,10 @@ function newExtents(
 function newestCommit(context: Context, slot: number, { firstOffset, lastOffset }: NewExtent, from: number, to: number): number {
   const { parts } = context.rooms
   const { extents } = parts
-  const index = parts.index(slot)!
+  const index = parts.index(slot)
   let newest = -1
-  for (let i = Math.max(from, parts.find(slot, firstOffset)); i < to && extents.firstOffset.get(index.at(i)) <= lastOffset; i++) {
-    newest = Math.max(newest, extents.commitTimeMs.get(index.at(i)))
+  for (let i = Math.max(from, parts.find(slot, firstOffset)); i < to && extents.firstOffset.get(index!.at(i)) <= lastOffset; i++) {
+    newest = Math.max(newest, extents.commitTimeMs.get(index!.at(i)))
   }
   return newest < 0 ? context.timeMs : newest
 }

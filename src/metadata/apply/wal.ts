@@ -72,7 +72,7 @@ function malformed(context: Context, command: CommitWal): string | null {
 }
 
 function unknownPartition(part: WalPart): PartResult {
-  const all = <T>(value: T): T[] => new Array<T>(part.sizesBytes.length).fill(value)
+  const all = <T>(value: T): T[] => Array.from({ length: part.sizesBytes.length }, () => value)
   return {
     errors: all<number>(Errors.UNKNOWN_TOPIC_OR_PARTITION),
     baseOffsets: all(-1),

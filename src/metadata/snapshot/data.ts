@@ -1,0 +1,116 @@
+import type { GroupMember, OffsetItem } from '../commands.ts'
+import type { Incarnation, Pod } from '../state/pods.ts'
+
+/** A column of numbers; an array or a typed array. */
+export type Column = ArrayLike<number>
+
+export interface ConfigsData {
+  readonly name: string
+  readonly keys: readonly string[]
+  readonly values: readonly string[]
+}
+
+export interface TopicData {
+  readonly topic: number
+  readonly topicId: string
+  readonly name: string
+  readonly createdMs: number
+  readonly configVersion: number
+  readonly configs: ConfigsData
+  readonly logStartOffsets: Column
+  readonly endOffsets: Column
+  readonly extentCounts: Column
+  readonly epochCounts: Column
+  readonly epochs: Column
+  readonly epochStartOffsets: Column
+}
+
+export interface FileData {
+  readonly id: number
+  readonly key: string
+  readonly sizeBytes: number
+  readonly rows: number
+  readonly level: number
+  readonly partitions: Column
+  readonly firstOffsets: Column
+  readonly lastOffsets: Column
+  readonly rangeRows: Column
+  readonly maxTimestampsMs: Column
+  readonly originalBytes: Column
+}
+
+export interface TableData {
+  readonly uuid: string
+  readonly topic: number
+  readonly namespace: string
+  readonly name: string
+  readonly location: string
+  readonly metadataKey: string
+  readonly version: number
+  readonly publication: number
+  readonly snapshotId: number
+  readonly dataTimeMs: number
+  readonly createdMs: number
+  readonly committedMs: number
+  readonly files: readonly FileData[]
+}
+
+export interface GroupData {
+  readonly groupId: string
+  readonly protocolType: string
+  readonly protocolName: string | null
+  readonly generation: number
+  readonly leader: string | null
+  readonly members: readonly GroupMember[]
+  readonly stateTimeMs: number
+  readonly offsets: readonly OffsetItem[]
+}
+
+/** The whole state as plain data, every list sorted by identity: what is hashed, and what a snapshot holds. */
+export interface StateData {
+  readonly cluster: {
+    readonly clusterId: string
+    readonly lastEntry: number
+    readonly lastTimeMs: number
+    readonly level: number
+    readonly timeline: number
+    readonly nextTopic: number
+    readonly nextObject: number
+    readonly nextFile: number
+    readonly nextDeletion: number
+    readonly nextProducerId: number
+    readonly nextIncarnation: number
+    readonly nextNode: number
+  }
+  readonly topics: readonly TopicData[]
+  readonly extents: Readonly<
+    Record<'firstOffsets' | 'lastOffsets' | 'maxTimestampsMs' | 'originalBytes' | 'commitTimesMs' | 'where' | 'places' | 'files', Column>
+  >
+  readonly producers: Readonly<
+    Record<
+      | 'topics'
+      | 'partitions'
+      | 'producerIds'
+      | 'epochs'
+      | 'lastAppendsMs'
+      | 'batchCounts'
+      | 'firstSequences'
+      | 'counts'
+      | 'firstOffsets'
+      | 'appendTimesMs',
+      Column
+    >
+  >
+  readonly objects: Readonly<Record<'ids' | 'entries' | 'entryOffsets' | 'sizesBytes' | 'liveBytes' | 'segments' | 'createdMs', Column>> & {
+    readonly keys: readonly string[]
+  }
+  readonly tables: readonly TableData[]
+  readonly deletions: { readonly ids: Column; readonly keys: readonly string[]; readonly duesMs: Column }
+  readonly brokerConfigs: readonly ConfigsData[]
+  readonly groupConfigs: readonly ConfigsData[]
+  readonly shardOwners: Column
+  readonly shardEpochs: Column
+  readonly groups: readonly GroupData[]
+  readonly pods: readonly Pod[]
+  readonly incarnations: readonly Incarnation[]
+}

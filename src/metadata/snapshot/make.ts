@@ -1,0 +1,92 @@
+import { hasCode } from '../../base/errors.ts'
+import type { Logger } from '../../base/log.ts'
+import { WorkerPool } from '../../base/workers.ts'
+import type { EntryLog, RawEntry } from '../entryLog.ts'
+import type { EntryBatch, SnapshotTask } from './worker.ts'
+
+const WORKER = new URL('./worker' + (import.meta.url.endsWith('.ts') ? '.ts' : '.js'), import.meta.url)
+const BATCH_BYTES = 1 << 20
+
+/**
+ * Writes a snapshot of the state after entry `target`, in a worker thread that replays the log from the last good snapshot
+ * on (L16). The event loop moves bytes between the log and the worker, nothing else: so every log serves, none is opened
+ * twice, and nobody reads the end of a file that is being written. Errors: CORRUPT when what was written does not read back
+ * as the same state; as EntryLog.
+ */
+export async function makeSnapshot(log: EntryLog, target: number, bad: Set<number>, logger: Logger): Promise<void> {
+  // One worker a snapshot: its memory, a second copy of the state, is given back at the end.
+  const pool = new WorkerPool(WORKER, { size: 1 })
+  const run = <T>(task: SnapshotTask, bytes?: Uint8Array): Promise<T> =>
+    pool.run<T>(task, bytes === undefined ? [] : [bytes.buffer as ArrayBuffer])
+  try {
+    const begun = await begin(log, target, bad, logger, run)
+    await follow(log, begun + 1, target, run)
+    const bytes = await run<Uint8Array>({ kind: 'finish' })
+    await log.writeSnapshot(target, bytes)
+    const snapshot = own(await log.readSnapshot(target))
+    try {
+      await run({ kind: 'verify', lastEntry: target, snapshot }, snapshot)
+    } catch (error) {
+      bad.add(target)
+      throw error
+    }
+  } finally {
+    await pool.close()
+  }
+}
+
+type Run = <T>(task: SnapshotTask, bytes?: Uint8Array) => Promise<T>
+
+async function begin(log: EntryLog, target: number, bad: Set<number>, logger: Logger, run: Run): Promise<number> {
+  for (const lastEntry of await log.snapshots()) {
+    if (lastEntry > target || bad.has(lastEntry)) continue
+    try {
+      const snapshot = own(await log.readSnapshot(lastEntry))
+      return await run<number>({ kind: 'begin', lastEntry, snapshot }, snapshot)
+    } catch (error) {
+      if (!hasCode(error, 'CORRUPT') && !hasCode(error, 'STORE_NOT_FOUND')) throw error
+      logger.warn({ snapshot: lastEntry, reason: error.message }, 'a metadata snapshot cannot be used: going back to the one before')
+      bad.add(lastEntry)
+    }
+  }
+  return run<number>({ kind: 'begin', lastEntry: 0, snapshot: null })
+}
+
+async function follow(log: EntryLog, from: number, target: number, run: Run): Promise<void> {
+  if (from > target) return
+  let entries: RawEntry[] = []
+  let sizeBytes = 0
+  const send = async (): Promise<void> => {
+    const batch = batchOf(entries, sizeBytes)
+    entries = []
+    sizeBytes = 0
+    await run({ kind: 'follow', batch }, batch.bytes)
+  }
+  for await (const raw of log.read(from)) {
+    entries.push(raw)
+    sizeBytes += raw.bytes.length
+    if (raw.number === target) break
+    if (sizeBytes >= BATCH_BYTES) await send()
+  }
+  if (entries.length > 0) await send()
+}
+
+function batchOf(entries: readonly RawEntry[], sizeBytes: number): EntryBatch {
+  const bytes = new Uint8Array(sizeBytes)
+  let at = 0
+  for (const entry of entries) {
+    bytes.set(entry.bytes, at)
+    at += entry.bytes.length
+  }
+  return {
+    firstEntry: entries[0].number,
+    sizesBytes: entries.map((entry) => entry.bytes.length),
+    attachmentsBytes: entries.map((entry) => entry.attachmentBytes),
+    bytes,
+  }
+}
+
+/** Bytes that have their memory to themselves, as a transfer wants it. */
+function own(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
+}

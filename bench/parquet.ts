@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { BatchBuilder } from '../protocol/records/build.ts'
 import { RowFileEncoder } from '../src/tables/parquet/encoder.ts'
+import { RowGroupReader } from '../src/tables/parquet/rowGroupReader.ts'
+import { batchesOf } from '../src/tables/readback/batches.ts'
+import { indexFile, unpackPlaces } from '../src/tables/parquet/fileIndex.ts'
 
 /**
- * Rows per second and MiB of values per second, one core: record batches into table files.
+ * Rows per second and MiB of values per second, one core: record batches into table files, and back.
  * `node bench/parquet.ts [--mib 128] [--value-bytes 1024] [--level 1]`
  */
 const option = (name: string, fallback: number): number => {
@@ -38,16 +41,31 @@ function batches(value: (i: number) => Buffer, totalBytes: number): { bytes: Uin
   return { bytes, rows }
 }
 
-function encode(input: { bytes: Uint8Array[]; rows: number }, repeats: number): { seconds: number; sizeBytes: number; rows: number } {
+function encode(
+  input: { bytes: Uint8Array[]; rows: number },
+  repeats: number,
+  sink: (bytes: Uint8Array) => void = () => {},
+): { seconds: number; sizeBytes: number; rows: number } {
   const begun = performance.now()
   let sizeBytes = 0
-  const encoder = new RowFileEncoder({ zstdLevel: LEVEL, sink: () => {} })
+  const encoder = new RowFileEncoder({ zstdLevel: LEVEL, sink })
   let offset = 0
   for (let r = 0; r < repeats; r++) {
     for (const bytes of input.bytes) offset = encoder.addBatches(0, offset, bytes).nextOffset
   }
   sizeBytes = encoder.finish().sizeBytes
   return { seconds: (performance.now() - begun) / 1000, sizeBytes, rows: offset }
+}
+
+/** Decodes a file as a worker does, row group by row group; seconds. */
+function decode(file: Buffer): number {
+  const begun = performance.now()
+  const index = indexFile(file)
+  for (const group of index.groups) {
+    const bytes = file.subarray(group.start, group.end)
+    batchesOf(new RowGroupReader(group.rows, unpackPlaces(group.places!), bytes, group.start))
+  }
+  return (performance.now() - begun) / 1000
 }
 
 const UNIQUE_MIB = 32
@@ -62,5 +80,15 @@ for (const [name, value] of [
   const valueMib = (rows * VALUE_BYTES) / 1024 / 1024
   console.log(
     `encode ${name} ${VALUE_BYTES} B: ${Math.round(rows / seconds).toLocaleString('en')} rows/s, ${(valueMib / seconds).toFixed(0)} MiB/s, stored ${((sizeBytes / rows / VALUE_BYTES) * 100).toFixed(1)} % of value bytes`,
+  )
+  const parts: Uint8Array[] = []
+  encode(input, 1, (bytes) => parts.push(bytes))
+  const file = Buffer.concat(parts)
+  decode(file)
+  let best = Infinity
+  for (let i = 0; i < 3; i++) best = Math.min(best, decode(file))
+  const fileMib = (input.rows * VALUE_BYTES) / 1024 / 1024
+  console.log(
+    `decode ${name} ${VALUE_BYTES} B: ${Math.round(input.rows / best).toLocaleString('en')} rows/s, ${(fileMib / best).toFixed(0)} MiB/s`,
   )
 }

@@ -1,4 +1,4 @@
-import { ColumnId, LOG_FIELDS } from '../row/schema.ts'
+import { ColumnId, Form, LOG_FIELDS } from '../row/schema.ts'
 import { Codec, Encoding, chunkStart, type ChunkMeta, type FileMeta, type RowGroupMeta } from './footer.ts'
 import { BytesReader, HeaderReader, IntReader, LongReader, type ByteStrings, type LeafReader } from './leafReaders.ts'
 import { ChunkPages, type ChunkPlace } from './pageReader.ts'
@@ -160,4 +160,14 @@ export class RowGroupReader implements RowSource {
     this.rows = rows
     return true
   }
+}
+
+/** The column that the key or value of row i comes back from; null for a null. Errors: CORRUPT. */
+export function blobColumn(form: Ints, text: Strings, binary: Strings, i: number, offset: number): Strings | null {
+  const kind = form.values[form.at + i]
+  if (kind === Form.null) return null
+  const from = kind === Form.string ? text : kind === Form.binary ? binary : null
+  if (from === null) throw corrupt(`offset ${offset}: form ${kind} is unknown`)
+  if (from.starts[from.at + i] < 0) throw corrupt(`offset ${offset}: form ${kind} says that bytes are there, and they are not`)
+  return from
 }

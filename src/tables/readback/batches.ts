@@ -1,7 +1,7 @@
 import { BatchBuilder } from '../../../protocol/records/build.ts'
 import { RowCrc } from '../row/crc.ts'
-import { Form } from '../row/schema.ts'
-import type { Ints, RowSource, Strings } from '../parquet/rowGroupReader.ts'
+import { blobColumn, type RowSource } from '../parquet/rowGroupReader.ts'
+import { HeaderWire } from '../parquet/headerWire.ts'
 import { corrupt } from '../parquet/thrift.ts'
 
 /** Record batches of one row group, in the order of (partition, offset). Arrays run side by side, one entry a batch. */
@@ -72,8 +72,8 @@ export function batchesOf(source: RowSource, batchBytes = BATCH_BYTES): BatchLis
       lastOffset = offset
       if (timestampMs > maxTimestampMs) maxTimestampMs = timestampMs
 
-      const key = column(source.keyForm, source.key, source.keyBytes, i, offset)
-      const value = column(source.valueForm, source.value, source.valueBytes, i, offset)
+      const key = blobColumn(source.keyForm, source.key, source.keyBytes, i, offset)
+      const value = blobColumn(source.valueForm, source.value, source.valueBytes, i, offset)
       const keyStart = key === null ? -1 : key.starts[key.at + i]
       const keyEnd = key === null ? -1 : keyStart + key.lengths[key.at + i]
       const valueStart = value === null ? -1 : value.starts[value.at + i]
@@ -110,123 +110,4 @@ export function batchesOf(source: RowSource, batchBytes = BATCH_BYTES): BatchLis
 
 function damaged(partition: number, offset: number): Error {
   return corrupt(`partition ${partition} offset ${offset}: the row of the table file does not match its checksum`)
-}
-
-/** The column that a key or value comes back from; null for a null. */
-function column(form: Ints, text: Strings, binary: Strings, i: number, offset: number): Strings | null {
-  const kind = form.values[form.at + i]
-  if (kind === Form.null) return null
-  const from = kind === Form.string ? text : kind === Form.binary ? binary : null
-  if (from === null) throw corrupt(`offset ${offset}: form ${kind} is unknown`)
-  if (from.starts[from.at + i] < 0) throw corrupt(`offset ${offset}: form ${kind} says that bytes are there, and they are not`)
-  return from
-}
-
-/** The headers of a row in wire form: `bytes` null when there are none. */
-class HeaderWire {
-  bytes: Uint8Array | null = null
-  start = 0
-  end = 0
-  #scratch = Buffer.allocUnsafeSlow(4096)
-  #at = 0
-
-  /** Reads row i of the block and feeds the checksum. */
-  read(source: RowSource, i: number, crc: RowCrc): void {
-    const { headerKeys, headerValues, headersBytes } = source
-    const count = headerKeys.counts[headerKeys.at + i]
-    if (headerValues.counts[headerValues.at + i] !== count) throw corrupt('header keys and values differ in number')
-    if (count > 0) return this.#fromList(source, i, count, crc)
-    const wireStart = count < 0 ? headersBytes.starts[headersBytes.at + i] : -1
-    if (wireStart < 0) {
-      this.bytes = null
-      crc.count(0)
-      return
-    }
-    this.bytes = headersBytes.bytes
-    this.start = wireStart
-    this.end = wireStart + headersBytes.lengths[headersBytes.at + i]
-    this.#check(crc)
-  }
-
-  #fromList(source: RowSource, i: number, count: number, crc: RowCrc): void {
-    const { headerKeys: keys, headerValues: values } = source
-    const firstKey = keys.firsts[keys.at + i]
-    const firstValue = values.firsts[values.at + i]
-    crc.count(count)
-    this.#at = 0
-    this.#varint(count)
-    for (let h = 0; h < count; h++) {
-      const keyStart = keys.starts[firstKey + h]
-      const keyEnd = keyStart + keys.lengths[firstKey + h]
-      if (keyStart < 0) throw corrupt('a header has no key')
-      const valueStart = values.starts[firstValue + h]
-      const valueEnd = valueStart < 0 ? -1 : valueStart + values.lengths[firstValue + h]
-      crc.blob(keys.bytes, keyStart, keyEnd)
-      crc.blob(values.bytes, valueStart, valueEnd)
-      this.#varint(keyEnd - keyStart)
-      this.#copy(keys.bytes, keyStart, keyEnd)
-      if (valueStart < 0) this.#varint(-1)
-      else {
-        this.#varint(valueEnd - valueStart)
-        this.#copy(values.bytes, valueStart, valueEnd)
-      }
-    }
-    this.bytes = this.#scratch
-    this.start = 0
-    this.end = this.#at
-  }
-
-  /** Walks wire bytes within their bounds; they are stored bytes, so nothing in them is trusted. */
-  #check(crc: RowCrc): void {
-    const bytes = this.bytes!
-    let at = this.start
-    const varint = (): number => {
-      let raw = 0
-      for (let shift = 0; shift < 35; shift += 7) {
-        if (at >= this.end) break
-        const byte = bytes[at++]
-        raw |= (byte & 127) << shift
-        if (byte < 128) return (raw >>> 1) ^ -(raw & 1)
-      }
-      throw corrupt('kafka_headers_bytes ends too early')
-    }
-    const blob = (length: number): void => {
-      if (length < -1 || length > this.end - at) throw corrupt('kafka_headers_bytes ends too early')
-      if (length < 0) return crc.blob(bytes, -1, -1)
-      crc.blob(bytes, at, at + length)
-      at += length
-    }
-    const count = varint()
-    crc.count(count)
-    for (let h = 0; h < count; h++) {
-      const keyBytes = varint()
-      if (keyBytes < 0) throw corrupt('a header has no key')
-      blob(keyBytes)
-      blob(varint())
-    }
-    if (at !== this.end) throw corrupt('kafka_headers_bytes goes on after its headers')
-  }
-
-  #varint(value: number): void {
-    this.#room(5)
-    let raw = ((value << 1) ^ (value >> 31)) >>> 0
-    while (raw > 127) {
-      this.#scratch[this.#at++] = (raw & 127) | 128
-      raw >>>= 7
-    }
-    this.#scratch[this.#at++] = raw
-  }
-
-  #copy(bytes: Uint8Array, start: number, end: number): void {
-    this.#room(end - start)
-    this.#scratch.set(bytes.subarray(start, end), this.#at)
-    this.#at += end - start
-  }
-
-  #room(bytes: number): void {
-    if (this.#at + bytes <= this.#scratch.length) return
-    const larger = Buffer.allocUnsafeSlow(Math.max(this.#at + bytes, this.#scratch.length * 2))
-    this.#scratch.copy(larger, 0, 0, this.#at)
-    this.#scratch = larger
-  }
 }

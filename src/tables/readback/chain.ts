@@ -1,5 +1,5 @@
 import type { TableFile } from '../../metadata/view.ts'
-import type { FileIndex } from './fileIndex.ts'
+import type { FileIndex } from '../parquet/fileIndex.ts'
 import type { Run } from './select.ts'
 
 /** A row group that may hold rows of the range that is read. */

@@ -1,12 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import type { Registry } from 'prom-client'
-import { Counter, Gauge } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import { WorkerPool } from '../../base/workers.ts'
 import type { TableFile } from '../../metadata/view.ts'
 import type { ObjectStore } from '../../storage/store.ts'
 import { footerBytes } from '../parquet/footer.ts'
 import type { BatchList } from './batches.ts'
-import type { FileIndex } from './fileIndex.ts'
+import type { FileIndex } from '../parquet/fileIndex.ts'
 import type { ReadbackTask } from './worker.ts'
 
 export interface GroupsOptions {
@@ -47,21 +46,7 @@ export class Groups {
     this.#freeLoads = options.maxLoads ?? 4
     this.#footers = new LRUCache({ maxSize: options.footerCacheBytes ?? 32 * 1024 * 1024, sizeCalculation: (index) => index.heldBytes })
     this.#decoded = new LRUCache({ maxSize: options.cacheBytes ?? 256 * 1024 * 1024, sizeCalculation: heldBytes })
-    const registers = options.registry === undefined ? null : [options.registry]
-    this.#decodedBytes =
-      registers &&
-      new Counter({ name: 'frazil_readback_decoded_bytes_total', help: 'Bytes of record batches rebuilt from table files', registers })
-    if (registers !== null) {
-      const decoded = this.#decoded
-      new Gauge({
-        name: 'frazil_readback_cache_bytes',
-        help: 'Bytes of record batches rebuilt from table files that are kept',
-        registers,
-        collect() {
-          this.set(decoded.calculatedSize)
-        },
-      })
-    }
+    this.#decodedBytes = options.registry === undefined ? null : this.#register(options.registry)
   }
 
   close(): Promise<void> {
@@ -107,6 +92,26 @@ export class Groups {
         this.#leave()
       }
     })
+  }
+
+  #register(registry: Registry): Counter {
+    const decoded = this.#decoded
+    const gauge = new Gauge({
+      name: 'frazil_readback_cache_bytes',
+      help: 'Bytes of record batches rebuilt from table files that are kept',
+      registers: [],
+      collect() {
+        this.set(decoded.calculatedSize)
+      },
+    })
+    const counter = new Counter({
+      name: 'frazil_readback_decoded_bytes_total',
+      help: 'Bytes of record batches rebuilt from table files',
+      registers: [],
+    })
+    registry.registerMetric(gauge)
+    registry.registerMetric(counter)
+    return counter
   }
 
   /** Hands `bytes` over to a worker: moved when they own their memory, else copied. */

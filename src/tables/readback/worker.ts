@@ -1,9 +1,7 @@
 import type { Transferable } from 'node:worker_threads'
 import { serveTasks } from '../../base/workers.ts'
-import { RowGroupReader } from '../parquet/rowGroupReader.ts'
+import { indexFile, openGroup, type GroupIndex } from '../parquet/fileIndex.ts'
 import { batchesOf, type BatchList } from './batches.ts'
-import { indexFile, unpackPlaces, type GroupIndex } from './fileIndex.ts'
-import { foreignRows } from './foreign.ts'
 
 /** Work of the reading back that would block the event loop. */
 export type ReadbackTask =
@@ -12,11 +10,6 @@ export type ReadbackTask =
 
 serveTasks(async (task: ReadbackTask) => {
   if (task.kind === 'index') return { value: indexFile(task.bytes) }
-  const { group, bytes, footer } = task
-  const source =
-    group.places === null
-      ? await foreignRows(footer!, bytes, group.start, group.firstRow, group.rows)
-      : new RowGroupReader(group.rows, unpackPlaces(group.places), bytes, group.start)
-  const value: BatchList = batchesOf(source)
+  const value: BatchList = batchesOf(await openGroup(task.group, task.footer, task.bytes))
   return { value, transfer: value.batches.map((batch) => batch.buffer as Transferable) }
 })

@@ -71,7 +71,8 @@ describe('rows come back byte for byte', () => {
   })
 
   test('offsets above 2^31 and two billions apart stay what they are', async () => {
-    const rows = [0, 3_000_000_000, 9_007_199_254_740_000].map((offset): TestRow => ({ ...mixedRows(1, 5)[0], offset }))
+    const offsets = [0, 3_000_000_000, 9_007_199_254_740_000]
+    const rows = offsets.map((offset) => mixedRows(1, 5, offset)[0])
     const encoder = new RowFileEncoder()
     for (const row of rows) encoder.addBatches(0, row.offset, batchesFrom([row]))
     const { chunks, ...stats } = encoder.finish()

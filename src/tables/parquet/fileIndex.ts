@@ -1,7 +1,9 @@
 import { ColumnId } from '../row/schema.ts'
-import { decodeFooter, footerBytes, leavesOf, type ChunkMeta, type ColumnStatistics } from '../parquet/footer.ts'
-import { LOG_LEAVES, isOurs, logPlaces, logRange } from '../parquet/rowGroupReader.ts'
-import type { ChunkPlace } from '../parquet/pageReader.ts'
+import { foreignRows } from './foreign.ts'
+import { decodeFooter, footerBytes, leavesOf, type ChunkMeta, type ColumnStatistics } from './footer.ts'
+import { LOG_LEAVES, RowGroupReader, isOurs, logPlaces, logRange, type RowSource } from './rowGroupReader.ts'
+import type { ChunkPlace } from './pageReader.ts'
+import { corrupt } from './thrift.ts'
 
 /** What reading back needs of a row group. Bounds are of all partitions in it; infinite where the file states none. */
 export interface GroupIndex {
@@ -93,4 +95,11 @@ export function unpackPlaces(packed: Float64Array): ChunkPlace[] {
     const [codec, dictionaryOffset, dataOffset, storedBytes] = packed.subarray(i * PLACE_NUMBERS, (i + 1) * PLACE_NUMBERS)
     return { codec, dictionaryOffset, dataOffset, storedBytes }
   })
+}
+
+/** Opens a row group whose log columns, [start, end) of the file, are `bytes`. Errors: CORRUPT. */
+export async function openGroup(group: GroupIndex, footer: Uint8Array | null, bytes: Uint8Array): Promise<RowSource> {
+  if (group.places !== null) return new RowGroupReader(group.rows, unpackPlaces(group.places), bytes, group.start)
+  if (footer === null) throw corrupt('a row group of another writer has no footer')
+  return foreignRows(footer, bytes, group.start, group.firstRow, group.rows)
 }

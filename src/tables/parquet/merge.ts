@@ -1,0 +1,176 @@
+import { TAIL_BYTES, footerBytes } from './footer.ts'
+import { indexFile, openGroup, type FileIndex, type GroupIndex } from './fileIndex.ts'
+import { HeaderWire } from './headerWire.ts'
+import { blobColumn, type RowSource } from './rowGroupReader.ts'
+import { RowFileWriter, type RowFileOptions, type RowFileStats } from './rowWriter.ts'
+import { corrupt } from './thrift.ts'
+
+/** A file to merge: its size and bytes of it by range. Errors of `read` pass through. */
+export interface MergeInput {
+  readonly sizeBytes: number
+  read(start: number, end: number): Promise<Uint8Array>
+}
+
+const EMPTY = new Uint8Array(0)
+const FOOTER_GUESS_BYTES = 64 * 1024
+
+/**
+ * Merges table files into one whose rows are sorted by (partition, offset) and whose row groups hold one partition each
+ * (T7). Values are the same bytes; every row's kafka_crc is checked on the way. `sink` takes the file's bytes in order and
+ * is waited for. Held at once: one row group of the output as stored, and of each input that has rows where the merge
+ * stands, one row group as stored and a page a column decoded.
+ *
+ * Errors: CORRUPT (an input does not decode, or a checksum does not hold), REFUSED (the same row in two inputs), and what
+ * `read` and `sink` throw. Nothing of the output is valid after an error.
+ */
+export async function mergeRowFiles(
+  inputs: readonly MergeInput[],
+  sink: (bytes: Uint8Array) => Promise<void> | void,
+  options: RowFileOptions = {},
+): Promise<RowFileStats> {
+  const ready: Uint8Array[] = []
+  const writer = new RowFileWriter({ onePartitionPerRowGroup: true, ...options }, (bytes) => ready.push(bytes))
+  const drain = async (): Promise<void> => {
+    for (const bytes of ready.splice(0)) await sink(bytes)
+  }
+  const cursors: Cursor[] = []
+  for (const input of inputs) {
+    const index = await readIndex(input)
+    // Row groups of our files follow each other; those of other writers may stand in any order.
+    if (index.footer === null) cursors.push(new Cursor(input, index, index.groups))
+    else for (const group of index.groups) cursors.push(new Cursor(input, index, [group]))
+  }
+  const copier = new RowCopier(writer)
+  for (;;) {
+    const [first, second] = leastTwo(cursors)
+    if (first === null) break
+    if (first.source === null) await first.open()
+    else copier.copy(first, second)
+    if (ready.length > 0) await drain()
+  }
+  const stats = writer.finish()
+  await drain()
+  return stats
+}
+
+async function readIndex(input: MergeInput): Promise<FileIndex> {
+  const guess = await input.read(Math.max(0, input.sizeBytes - FOOTER_GUESS_BYTES), input.sizeBytes)
+  if (guess.length < TAIL_BYTES) throw corrupt('a table file is too short')
+  const needed = footerBytes(guess)
+  if (needed > input.sizeBytes) throw corrupt('the footer of a table file is longer than the file')
+  return indexFile(needed <= guess.length ? guess : await input.read(input.sizeBytes - needed, input.sizeBytes))
+}
+
+/** A place in one input. While no row group is open, `partition` and `offset` are a lower bound of what comes next. */
+class Cursor {
+  source: RowSource | null = null
+  /** Row of the block. */
+  row = 0
+  partition = Infinity
+  offset = Infinity
+  readonly #input: MergeInput
+  readonly #index: FileIndex
+  readonly #groups: readonly GroupIndex[]
+  #next = 0
+
+  constructor(input: MergeInput, index: FileIndex, groups: readonly GroupIndex[]) {
+    this.#input = input
+    this.#index = index
+    this.#groups = groups
+    this.#toBound()
+  }
+
+  async open(): Promise<void> {
+    const group = this.#groups[this.#next++]
+    this.source = await openGroup(group, this.#index.footer, await this.#input.read(group.start, group.end))
+    this.row = 0
+    this.nextBlock()
+  }
+
+  /** Loads the next block of rows, or closes the row group after its last one. */
+  nextBlock(): void {
+    const source = this.source!
+    if (!source.next()) {
+      this.source = null
+      return this.#toBound()
+    }
+    this.row = 0
+    this.locate()
+  }
+
+  /** Reads partition and offset of the current row. */
+  locate(): void {
+    const { partition, offset } = this.source!
+    this.partition = partition.values[partition.at + this.row]
+    this.offset = offset.values[offset.at + this.row]
+  }
+
+  #toBound(): void {
+    const group = this.#groups[this.#next]
+    this.partition = group === undefined ? Infinity : group.minPartition
+    this.offset = group === undefined ? Infinity : group.minPartition === group.maxPartition ? group.minOffset : -Infinity
+  }
+}
+
+/** Copies runs of rows from cursors into the writer. */
+class RowCopier {
+  readonly #writer: RowFileWriter
+  readonly #headers = new HeaderWire()
+
+  constructor(writer: RowFileWriter) {
+    this.#writer = writer
+  }
+
+  /** Copies rows of `from` while they come before those of `other`, at most to the end of the block. */
+  copy(from: Cursor, other: Cursor | null): void {
+    const source = from.source!
+    const partition = other?.partition ?? Infinity
+    const offset = other?.offset ?? Infinity
+    do {
+      this.#row(source, from)
+      if (++from.row === source.rows) return from.nextBlock()
+      from.locate()
+    } while (from.partition < partition || (from.partition === partition && from.offset <= offset))
+  }
+
+  #row(source: RowSource, { row, partition, offset }: Cursor): void {
+    const writer = this.#writer
+    const key = blobColumn(source.keyForm, source.key, source.keyBytes, row, offset)
+    const value = blobColumn(source.valueForm, source.value, source.valueBytes, row, offset)
+    writer.beginRow(
+      partition,
+      offset,
+      source.timestampMs.values[source.timestampMs.at + row],
+      source.timestampType.values[source.timestampType.at + row],
+    )
+    if (key === null) writer.key(EMPTY, -1, -1)
+    else writer.key(key.bytes, key.starts[key.at + row], key.starts[key.at + row] + key.lengths[key.at + row])
+    if (value === null) writer.value(EMPTY, -1, -1)
+    else writer.value(value.bytes, value.starts[value.at + row], value.starts[value.at + row] + value.lengths[value.at + row])
+    const headers = this.#headers
+    headers.read(source, row, null)
+    if (headers.bytes === null) writer.noHeaders()
+    else writer.headers(headers.bytes, headers.start, headers.firstAt, headers.end, headers.count)
+    if (writer.endRow() !== source.crc.values[source.crc.at + row]) {
+      throw corrupt(`partition ${partition} offset ${offset}: the row of the table file does not match its checksum`)
+    }
+  }
+}
+
+/** The two cursors that come first in (partition, offset); null where there are none with rows left. */
+function leastTwo(cursors: readonly Cursor[]): [Cursor | null, Cursor | null] {
+  let first: Cursor | null = null
+  let second: Cursor | null = null
+  for (const cursor of cursors) {
+    if (cursor.partition === Infinity) continue
+    if (first === null || before(cursor, first)) {
+      second = first
+      first = cursor
+    } else if (second === null || before(cursor, second)) second = cursor
+  }
+  return [first, second]
+}
+
+function before(a: Cursor, b: Cursor): boolean {
+  return a.partition !== b.partition ? a.partition < b.partition : a.offset < b.offset
+}

@@ -1,0 +1,253 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { resolve } from 'node:path'
+import { Registry } from 'prom-client'
+import { BrokerConfigs } from './api/support/brokerConfigs.ts'
+import { ProducerIds } from './api/support/producerIds.ts'
+import { Dispatcher } from './api/dispatcher.ts'
+import type { ApiParts, NodeEndpoint } from './api/parts.ts'
+import type { Clock } from './base/clock.ts'
+import { folderOf, hostPort } from './base/config/load.ts'
+import type { Settings } from './base/config/settings.ts'
+import { TopicSettingsCache } from './base/config/topicSettings.ts'
+import { FrazilError } from './base/errors.ts'
+import type { Logger } from './base/log.ts'
+import { registerCatalog } from './catalog/register.ts'
+import { GroupCoordinator } from './groups/coordinator.ts'
+import { registerProcessMetrics } from './http/processMetrics.ts'
+import { startHttp, type HttpServer } from './http/server.ts'
+import { PartitionLog } from './log/log.ts'
+import { Retention } from './log/retention.ts'
+import { ProduceValidator } from './log/validate.ts'
+import { FolderLog } from './metadata/logs/folderLog.ts'
+import { openMetadata } from './metadata/open.ts'
+import type { TopicView } from './metadata/view.ts'
+import { FolderStore } from './storage/folder.ts'
+import { StoreMetrics } from './storage/metrics.ts'
+import { createTables } from './tables/tables.ts'
+import { FileTableReader } from './tables/readback/reader.ts'
+import { Deleter } from './wal/deleter.ts'
+import { Evacuator } from './wal/evacuate.ts'
+import { enqueueOrphans } from './wal/orphans.ts'
+import { WalSequences } from './wal/sequences.ts'
+import { WriteAheadLog } from './wal/wal.ts'
+
+/** Share of the backlog limit at which the largest topics are converted whatever their own triggers say. */
+const CONVERT_PRESSURE = 0.5
+const CONVERT_BEFORE_DELETE_MS = 25_000
+
+export interface BrokerOptions {
+  readonly settings: Settings
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly registry: Registry
+  /** Addresses of this node by listener name, known once the listeners are open. */
+  readonly endpoint: (listener: string) => { readonly host: string; readonly port: number }
+  /** The process cannot go on (fenced, a log that cannot be followed). */
+  readonly onStop: (error: FrazilError) => void
+}
+
+/** Everything of one process but its sockets. */
+export interface Broker {
+  readonly dispatcher: Dispatcher
+  readonly parts: ApiParts
+  /** Mounts the catalog, metrics and health on HTTP. */
+  startHttp(): Promise<HttpServer>
+  /** Records and state are safe once this resolves; called when no request is running any more. */
+  close(): Promise<void>
+}
+
+/** Opens the store and the metadata log and wires the rooms together. Errors: SETTING_INVALID, STORE_IN_USE, LOG_CORRUPT, … */
+export async function openBroker(options: BrokerOptions): Promise<Broker> {
+  const { settings, clock, logger, registry } = options
+  const folder = resolve(folderOf('store', settings.store))
+  const metadataFolder = settings.metadata === '' ? folder : resolve(folderOf('metadata', settings.metadata))
+  const spec = { kind: 'folder', path: folder, fsync: settings.fsync } as const
+  const storeMetrics = new StoreMetrics(registry)
+  const store = new FolderStore({ path: folder, fsync: settings.fsync, clock, logger, metrics: storeMetrics })
+  const metadataStore =
+    metadataFolder === folder
+      ? store
+      : new FolderStore({ path: metadataFolder, fsync: settings.fsync, clock, logger, metrics: storeMetrics })
+  await store.open()
+  if (metadataStore !== store) await metadataStore.open()
+  const log = new FolderLog({
+    store: metadataStore,
+    podName: settings.pod,
+    attachmentMaxBytes: Math.max(1 << 20, settings.walInlineMaxBytes),
+    clock,
+    logger,
+  })
+  const metadata = await openMetadata({
+    log,
+    clock,
+    logger,
+    registry,
+    pod: settings.pod,
+    random: (bytes) => randomBytes(bytes),
+    onStop: options.onStop,
+    snapshots: { logBytes: settings.snapshotBytes, attachmentBytes: settings.snapshotBytes * 2 },
+  })
+
+  const given = new Map(settings.broker)
+  given.set('listeners', settings.listeners)
+  if (settings.advertisedListeners !== '') given.set('advertised.listeners', settings.advertisedListeners)
+  given.set('node.id', String(metadata.nodeId))
+  given.set('broker.id', String(metadata.nodeId))
+  const brokerConfigs = new BrokerConfigs(metadata, given)
+  const settingsCache = new TopicSettingsCache(brokerConfigs, () => brokerConfigs.version)
+  const topicSettings = (topic: TopicView): ReturnType<TopicSettingsCache['of']> => settingsCache.of(topic)
+
+  const sequences = new WalSequences(metadata)
+  const wal = new WriteAheadLog({
+    store,
+    metadata,
+    clock,
+    logger,
+    registry,
+    sequences,
+    lingerMs: settings.walLingerMs,
+    maxBytes: settings.walMaxBytes,
+    inlineMaxBytes: settings.walInlineMaxBytes,
+    hotCacheBytes: settings.cacheBytes,
+    graceMs: settings.walGraceMs,
+  })
+  const reader = new FileTableReader({ store, logger, registry, cacheBytes: settings.tableCacheBytes, workers: settings.readWorkers })
+  const partitions = new PartitionLog({
+    metadata,
+    wal,
+    tables: reader,
+    clock,
+    logger,
+    registry,
+    backlogBytes: settings.backlogMaxBytes,
+    fetchMaxBytes: brokerConfigs.number('fetch.max.bytes'),
+  })
+  const tables = createTables({
+    store,
+    spec,
+    metadata,
+    wal,
+    clock,
+    logger,
+    registry,
+    settings: topicSettings,
+    uuid: randomUUID,
+    workers: settings.convertWorkers,
+    convertBytes: settings.convertBytes,
+    pressureBytes: settings.backlogMaxBytes * CONVERT_PRESSURE,
+    paused: settings.conversion === 'paused',
+  })
+  const validator = new ProduceValidator({ clock, rules: topicSettings, workers: 1 })
+  const groups = new GroupCoordinator({
+    metadata,
+    clock,
+    logger,
+    registry,
+    randomUuid: randomUUID,
+    settings: () => ({
+      initialRebalanceDelayMs: brokerConfigs.number('group.initial.rebalance.delay.ms'),
+      sessionTimeoutMinMs: brokerConfigs.number('group.min.session.timeout.ms'),
+      sessionTimeoutMaxMs: brokerConfigs.number('group.max.session.timeout.ms'),
+      membersMax: brokerConfigs.number('group.max.size'),
+      offsetMetadataMaxLength: brokerConfigs.number('offset.metadata.max.bytes'),
+      offsetsRetentionMs: brokerConfigs.number('offsets.retention.minutes') * 60_000,
+      offsetsRetentionCheckMs: brokerConfigs.number('offsets.retention.check.interval.ms'),
+    }),
+  })
+  const background = [
+    new Deleter({ store, metadata, clock, logger, registry }),
+    new Evacuator({
+      store,
+      metadata,
+      wal,
+      sequences,
+      clock,
+      logger,
+      registry,
+      afterMs: settings.walEvacuateMs,
+      everyMs: Math.min(30_000, settings.walEvacuateMs),
+      segmentBytes: settings.walMaxBytes,
+      graceMs: settings.walGraceMs,
+    }),
+    new Retention({
+      metadata,
+      clock,
+      logger,
+      rules: topicSettings,
+      requestConversion: (topic) => tables.converter.request(topic, 'convert'),
+      everyMs: brokerConfigs.number('log.retention.check.interval.ms'),
+      producerExpiryMs: brokerConfigs.number('producer.id.expiration.ms'),
+    }),
+  ]
+  /** Brings what a topic holds into its table before the topic goes (T20). */
+  const convertTopic = async (topic: number): Promise<void> => {
+    const giveUpAt = clock.monotonicMs() + CONVERT_BEFORE_DELETE_MS
+    for (;;) {
+      const view = metadata.state.topicByNumber(topic)
+      if (view === null || (await tables.loads.flush(view)).records === 0) return
+      if (clock.monotonicMs() >= giveUpAt || settings.conversion === 'paused') {
+        throw new FrazilError('STORE_UNAVAILABLE', `the topic ${view.name} could not be converted before it is deleted`)
+      }
+    }
+  }
+  const rack = brokerConfigs.value('broker.rack')
+  const parts: ApiParts = {
+    metadata,
+    log: partitions,
+    groups,
+    clock,
+    logger,
+    brokerConfigs,
+    producerIds: new ProducerIds(metadata),
+    topicSettings,
+    validateProduce: (topic, records, version) => validator.validate(topic, records, version),
+    nodes: (listener): readonly NodeEndpoint[] => [{ nodeId: metadata.nodeId, rack, ...options.endpoint(listener) }],
+    convertTopic: (topic) => convertTopic(topic),
+    randomUuid: randomUUID,
+  }
+  const dispatcher = new Dispatcher(parts, registry)
+  await groups.start()
+  tables.start()
+  for (const part of background) part.start()
+  const orphans = enqueueOrphans({ store, metadata, logger, graceMs: settings.walGraceMs }).catch((error: unknown) =>
+    logger.warn({ err: error }, 'orphaned WAL objects could not be listed'),
+  )
+
+  let ready: string | null = null
+  const stopProcessMetrics = registerProcessMetrics(registry)
+  return {
+    dispatcher,
+    parts,
+    startHttp() {
+      const { host, port } = hostPort('http', settings.http)
+      return startHttp({
+        host,
+        port,
+        registry,
+        logger,
+        notReady: () => ready ?? metadata.stopped?.message ?? null,
+        mounts: [
+          {
+            prefix: '/iceberg',
+            register: (app) =>
+              registerCatalog(app, { metadata, publisher: tables.publisher, loads: tables.loads, store, settings: topicSettings, logger }),
+          },
+        ],
+      })
+    },
+    async close() {
+      ready = 'shutting down'
+      groups.close()
+      stopProcessMetrics()
+      await Promise.all(background.map((part) => part.close()))
+      await orphans
+      await tables.close()
+      await wal.close()
+      partitions.close()
+      await Promise.all([reader.close(), validator.close()])
+      await metadata.close()
+      await store.close()
+      if (metadataStore !== store) await metadataStore.close()
+    },
+  }
+}

@@ -109,7 +109,7 @@ export async function logWorld(options: Parameters<typeof world>[0] & { log2?: P
     const lastOffset = engine.state.partition(topic, partition)!.endOffset - 1
     const rows: Row[] = []
     let originalBytes = 0
-    for (const extent of [...(engine.state.extents(topic, partition, firstOffset) as Iterable<WalExtent>)]) {
+    for (const extent of Array.from(engine.state.extents(topic, partition, firstOffset) as Iterable<WalExtent>)) {
       originalBytes += extent.sizeBytes
       rows.push(...rowsOf(await w.wal.read(extent.object, extent.byteOffset, extent.sizeBytes), extent.firstOffset))
     }

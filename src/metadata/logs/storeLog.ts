@@ -31,7 +31,7 @@ export class StoreLog implements EntryLog {
   readonly #clock: Clock
   readonly #tries: number
   readonly #marks: Marks
-  #sizes = new Map<number, number>()
+  readonly #sizes = new Map<number, number>()
   #sizeBytes = 0
   #end = 0
   #state: 'new' | 'open' | 'closed' = 'new'
@@ -51,20 +51,27 @@ export class StoreLog implements EntryLog {
     await this.end()
   }
 
-  floor(): Promise<number> {
+  async floor(): Promise<number> {
+    this.#check()
     return this.#retry(() => this.#marks.floor())
   }
 
-  snapshots(): Promise<readonly number[]> {
+  async snapshots(): Promise<readonly number[]> {
+    this.#check()
     return this.#retry(() => this.#marks.snapshots())
   }
 
-  readSnapshot(lastEntry: number): Promise<Buffer> {
+  async readSnapshot(lastEntry: number): Promise<Buffer> {
+    this.#check()
     return this.#retry(() => this.#marks.readSnapshot(lastEntry))
   }
 
-  writeSnapshot(lastEntry: number, bytes: Uint8Array): Promise<void> {
-    return this.#retry(() => this.#marks.writeSnapshot(lastEntry, bytes))
+  async writeSnapshot(lastEntry: number, bytes: Uint8Array): Promise<void> {
+    this.#check()
+    if (lastEntry > this.#end && lastEntry > (await this.end())) {
+      throw new FrazilError('REFUSED', `a snapshot of entry ${lastEntry} is ahead of the log, which ends at ${this.#end}`)
+    }
+    await this.#retry(() => this.#marks.writeSnapshot(lastEntry, bytes))
   }
 
   async *read(from: number): AsyncGenerator<RawEntry> {
@@ -114,8 +121,7 @@ export class StoreLog implements EntryLog {
     const head = Buffer.alloc(HEAD_BYTES)
     head.writeUInt32BE(MAGIC, 0)
     head.writeUInt32BE(crc32c(bytes), 4)
-    const created = await this.#retry(() => this.#create(number, [head, bytes]))
-    const ours = created || (await this.#get(number))?.equals(bytes) === true
+    const ours = await this.#retry(() => this.#create(number, [head, bytes], bytes))
     if (number < (await this.floor())) {
       // The number was used, seen and truncated before: what we created is not part of the log, and stays unread below the floor.
       return 'conflict'
@@ -124,9 +130,17 @@ export class StoreLog implements EntryLog {
     return ours ? 'written' : 'conflict'
   }
 
-  /** False when the entry exists, which may be the work of an earlier try. */
-  async #create(number: number, body: readonly Uint8Array[]): Promise<boolean> {
-    return (await this.#store.putIfAbsent(entryKey(number), body, { reason: 'metadata' })) !== null
+  /** True when the entry is there with these bytes, from this try or an earlier one; false when it holds others. */
+  async #create(number: number, body: readonly Uint8Array[], bytes: Uint8Array): Promise<boolean> {
+    try {
+      if ((await this.#store.putIfAbsent(entryKey(number), body, { reason: 'metadata' })) !== null) return true
+    } catch (error) {
+      if (!hasCode(error, 'STORE_UNKNOWN')) throw error
+      const found = await this.#get(number)
+      if (found === null) throw error // not there, or not yet: the same bytes once more do no harm
+      return found.equals(bytes)
+    }
+    return (await this.#get(number))?.equals(bytes) === true
   }
 
   /** Lists what is behind the last entry that was seen. */
@@ -154,15 +168,15 @@ export class StoreLog implements EntryLog {
       throw new FrazilError('REFUSED', `a floor of ${floor} is ahead of the log, which ends at ${this.#end}`)
     await this.#retry(() => this.#marks.raiseFloor(floor))
     const first = entryKey(await this.floor())
-    let keys: string[] = []
-    const drop = async (): Promise<void> => {
-      // What fails stays below the floor, where nobody reads, and is found again by the next truncation.
-      const failed = new Set((await this.#store.delete(keys, { reason: 'metadata' })).map(({ key }) => key))
-      for (const key of keys) if (!failed.has(key)) this.#forget(Number(key.slice(ENTRIES.length)))
-      keys = []
-    }
+    const failed = new Set<string>()
     await this.#retry(async () => {
-      keys = []
+      failed.clear()
+      let keys: string[] = []
+      const drop = async (): Promise<void> => {
+        // What fails stays below the floor, where nobody reads, and is found again by the next truncation.
+        for (const { key } of await this.#store.delete(keys, { reason: 'metadata' })) failed.add(key)
+        keys = []
+      }
       for await (const { key } of this.#store.list(ENTRIES, { reason: 'metadata' })) {
         if (key >= first) break
         if (keys.push(key) === DELETE_KEYS) await drop()
@@ -170,6 +184,11 @@ export class StoreLog implements EntryLog {
       if (keys.length > 0) await drop()
       await this.#marks.dropOldSnapshots()
     })
+    for (const [number, sizeBytes] of this.#sizes) {
+      if (entryKey(number) >= first || failed.has(entryKey(number))) continue
+      this.#sizeBytes -= sizeBytes
+      this.#sizes.delete(number)
+    }
   }
 
   sizeBytes(): number {
@@ -185,11 +204,6 @@ export class StoreLog implements EntryLog {
     if (this.#sizes.has(number)) return
     this.#sizes.set(number, sizeBytes)
     this.#sizeBytes += sizeBytes
-  }
-
-  #forget(number: number): void {
-    this.#sizeBytes -= this.#sizes.get(number) ?? 0
-    this.#sizes.delete(number)
   }
 
   /** Tries again what may pass or whose outcome is unknown: all requests of this log can be repeated. */

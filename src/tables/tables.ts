@@ -6,14 +6,20 @@ import type { Metadata } from '../metadata/port.ts'
 import type { TopicView } from '../metadata/view.ts'
 import type { ObjectStore, StoreSpec } from '../storage/store.ts'
 import type { Wal } from '../wal/port.ts'
+import { Compactor } from './compact/compactor.ts'
 import { Converter } from './convert/converter.ts'
 import { Loads } from './convert/loads.ts'
 import { TableMetrics } from './convert/metrics.ts'
 import { Slots } from './convert/slots.ts'
 import { TableWorkers, type Encoders } from './convert/workers.ts'
 import { Publisher } from './iceberg/publisher.ts'
+import { Expirer } from './maintain/expirer.ts'
+import { OrphanSearch } from './maintain/orphans.ts'
+import { TableRetention } from './maintain/retention.ts'
+import { TopicRemover } from './maintain/topicRemover.ts'
 
 const FILE_BYTES = 64 * 1024 * 1024
+const RETENTION_CHECK_MS = 300_000
 
 export interface TablesOptions {
   readonly store: ObjectStore
@@ -37,6 +43,8 @@ export interface TablesOptions {
   readonly paused: boolean
   /** Batch bytes of a first-level file; 64 MiB when left out. */
   readonly fileBytes?: number
+  /** How often table retention is looked at (`log.retention.check.interval.ms`); 300000 when left out. */
+  readonly retentionCheckMs?: number
   /** Memory for parsed table metadata; 64 MiB when left out. */
   readonly metadataCacheBytes?: number
   /** What writes files; threads when left out. */
@@ -48,6 +56,9 @@ export interface Tables {
   readonly publisher: Publisher
   readonly converter: Converter
   readonly loads: Loads
+  readonly compactor: Compactor
+  readonly retention: TableRetention
+  readonly remover: TopicRemover
   start(): void
   /** Ends conversions, publications and hints that run, takes no more. */
   close(): Promise<void>
@@ -58,7 +69,7 @@ export function createTables(options: TablesOptions): Tables {
   const { clock, logger, metadata, registry, settings, store, uuid, wal } = options
   const metrics = new TableMetrics({ registry, state: metadata.state, clock })
   const publisher = new Publisher({ store, metadata, clock, logger, registry, uuid, settings, cacheBytes: options.metadataCacheBytes })
-  const workers = options.encoders ?? new TableWorkers({ size: options.workers, store, spec: options.spec })
+  const workers = options.encoders ?? new TableWorkers({ size: options.workers, spec: options.spec })
   const slots = new Slots(options.workers)
   const converter = new Converter({
     metadata,
@@ -77,15 +88,38 @@ export function createTables(options: TablesOptions): Tables {
     paused: options.paused,
   })
   const loads = new Loads({ metadata, converter, publisher, clock, logger, metrics, settings })
+  const { paused } = options
+  const compactor = new Compactor({ metadata, publisher, workers, slots, clock, logger, metrics, settings, uuid, paused })
+  const expirer = new Expirer({ metadata, publisher, clock, logger, settings })
+  const retention = new TableRetention({
+    metadata,
+    publisher,
+    clock,
+    logger,
+    settings,
+    everyMs: options.retentionCheckMs ?? RETENTION_CHECK_MS,
+  })
+  const remover = new TopicRemover({ metadata, converter, clock, logger, settings })
+  const orphans = new OrphanSearch({ store, metadata, publisher, clock, logger })
   return {
     publisher,
     converter,
     loads,
+    compactor,
+    retention,
+    remover,
     start() {
       converter.start()
+      retention.start()
+      orphans.start((table, loaded) => {
+        if (table.topic === 0) return
+        expirer.schedule(table.topic, table.uuid, loaded)
+        compactor.consider(table.topic)
+      })
     },
     async close() {
-      await converter.close()
+      expirer.close()
+      await Promise.all([orphans.close(), retention.close(), converter.close(), compactor.close()])
       await publisher.settle()
       await workers.close()
     },

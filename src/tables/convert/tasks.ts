@@ -1,9 +1,9 @@
 import type { StoreSpec } from '../../storage/store.ts'
 import type { RangeTuple, FileMetrics } from '../iceberg/types.ts'
 
-/** What a worker is started with: its own store, or null where the store lives in the main thread's memory. */
+/** What a worker is started with: how it opens its own store. */
 export interface WorkerData {
-  readonly store: StoreSpec | null
+  readonly store: StoreSpec
 }
 
 /** One WAL extent inside the bytes of an encode task. */
@@ -24,16 +24,21 @@ export interface EncodeTask {
   readonly key: string
   readonly bytes: ArrayBuffer
   readonly parts: readonly EncodePart[]
-  /** Merged files hold one partition a row group; a first file of one partition does so anyway. */
 }
 
-/** A file that was made; `body` only where the worker has no store. */
+/** Table files to one, larger one. */
+export interface MergeTask {
+  readonly kind: 'merge'
+  readonly key: string
+  readonly inputs: readonly { readonly key: string; readonly sizeBytes: number }[]
+}
+
+/** A file that was made and uploaded. */
 export interface FileResult {
   readonly key: string
   readonly sizeBytes: number
   readonly rows: number
-  /** originalBytes is 0: only the main thread knows it. */
+  /** Their originalBytes are 0: only the state knows them. */
   readonly ranges: readonly RangeTuple[]
   readonly metrics: FileMetrics
-  readonly body: readonly Uint8Array[] | null
 }

@@ -156,8 +156,7 @@ export class Publisher {
       const plan = await build(table, base)
       if (plan === null) return null
       const startedMs = clock.monotonicMs()
-      const { staged, extra } = await this.#stage(topicView, table, base, plan)
-      const objects = [...extra, ...staged.objects]
+      const { staged, objects, obsolete } = await this.#stage(topicView, table, base, plan)
       await this.#upload(objects)
       const result = await metadata.propose({
         kind: 'commitTable',
@@ -182,7 +181,7 @@ export class Publisher {
           })),
         })),
         removed: plan.removed.map((file) => file.id),
-        obsolete: staged.obsolete,
+        obsolete,
         dataTimeMs: Math.max(plan.dataTimeMs, table.dataTimeMs),
       })
       this.#seconds.observe((clock.monotonicMs() - startedMs) / 1000)
@@ -226,7 +225,7 @@ export class Publisher {
     table: TableView,
     stored: LoadedTable | null,
     plan: Plan,
-  ): Promise<{ staged: Staged; extra: Relocated['objects'] }> {
+  ): Promise<{ staged: Staged; objects: Staged['objects']; obsolete: Staged['obsolete'] }> {
     const { store, clock } = this.#options
     const uuid = this.#options.uuid()
     const publication = table.publication + 1
@@ -234,15 +233,14 @@ export class Publisher {
     const keyOf = (text: string): string | null => store.keyOf(text)
     const { location } = table
     let base = stored
-    let extra: Relocated['objects'] = []
+    let moved: Relocated | null = null
     if (base !== null && !this.isHere(table, base)) {
-      const moved = await relocate({ base, cache: this.cache, location, publication, uuid, uri })
+      moved = await relocate({ base, cache: this.cache, location, publication, uuid, uri })
       base = moved.base
-      extra = moved.objects
     }
     const graces = this.#graces(topic, table)
     const nowMs = clock.wallMs()
-    const drop = base === null || extra.length > 0 ? [] : this.#toDrop(topic, table, base, plan, nowMs)
+    const drop = base === null || moved !== null ? [] : this.#toDrop(topic, table, base, plan, nowMs)
     const staged = await stage({
       identity: this.#identity(topic, table, plan),
       base,
@@ -262,9 +260,14 @@ export class Publisher {
       keyOf,
       drop,
       manifestsOf: await this.#manifestsOf(base, location, new Set(drop.map((one) => one['snapshot-id']))),
-      opened: await this.#open(base, extra, location, plan),
+      opened: await this.#open(base, moved?.objects ?? [], location, plan),
+      moved: moved !== null,
     })
-    return { staged, extra }
+    return {
+      staged,
+      objects: [...(moved?.objects ?? []), ...staged.objects],
+      obsolete: [...staged.obsolete, ...(moved?.obsolete ?? []).map((key) => ({ key, graceMs: graces.metadataMs }))],
+    }
   }
 
   /** A client's commit may name a snapshot that is due to go, so snapshots are thinned by our own commits only. */

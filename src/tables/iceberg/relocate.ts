@@ -8,6 +8,8 @@ import type { ManifestEntry, ManifestListEntry, Snapshot, TableMetadata } from '
 export interface Relocated {
   readonly base: LoadedTable
   readonly objects: readonly { readonly key: string; readonly body: Buffer }[]
+  /** Keys of what the new objects replace. */
+  readonly obsolete: readonly string[]
 }
 
 /**
@@ -48,6 +50,8 @@ export async function relocate(input: {
     return next
   }
   const snapshots: Snapshot[] = []
+  const keyOf = (path: string): string => cache.keyIn(base.metadata, location, path)
+  const obsolete = [base.metadataKey, ...base.metadata['metadata-log'].map((entry) => keyOf(entry['metadata-file']))]
   let lines: ManifestListEntry[] = []
   for (const [number, snapshot] of base.metadata.snapshots.entries()) {
     const rewritten: ManifestListEntry[] = []
@@ -59,6 +63,7 @@ export async function relocate(input: {
       sync,
     )
     objects.push({ key, body })
+    obsolete.push(keyOf(snapshot['manifest-list']))
     const summary = Object.fromEntries(Object.entries(snapshot.summary).map(([name, value]) => [name, moved(value)]))
     snapshots.push({ ...snapshot, 'manifest-list': uri(key), summary })
     if (snapshot['snapshot-id'] === base.metadata['current-snapshot-id']) lines = rewritten
@@ -67,5 +72,6 @@ export async function relocate(input: {
     Object.entries(base.metadata.properties).map(([name, value]) => [name, value === from ? to : moved(value)]),
   )
   const metadata: TableMetadata = { ...base.metadata, location: to, snapshots, properties, 'metadata-log': [] }
-  return { base: { ...base, metadata, text: printMetadata(metadata), lines }, objects }
+  for (const path of lineOf.keys()) obsolete.push(keyOf(path))
+  return { base: { ...base, metadata, text: printMetadata(metadata), lines }, objects, obsolete }
 }

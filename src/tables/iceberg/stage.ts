@@ -64,6 +64,8 @@ export interface StageInput {
   readonly uuid: string
   readonly uri: (key: string) => string
   readonly keyOf: (uri: string) => string | null
+  /** The folder was moved and `base` is rewritten for its new place (relocate.ts): the metadata log starts afresh. */
+  readonly moved: boolean
   /** Snapshots to leave out (retain.ts), and the manifests named by those and their neighbours, by snapshot id. */
   readonly drop: readonly Snapshot[]
   readonly manifestsOf: ReadonlyMap<LongId, readonly string[]>
@@ -263,7 +265,7 @@ function advance(input: StageInput, before: TableMetadata, snapshot: Snapshot | 
   const snapshots = [...before.snapshots.filter((one) => !dropped.has(one['snapshot-id'])), ...(snapshot === null ? [] : [snapshot])]
   const snapshotLog = before['snapshot-log'].filter((entry) => !dropped.has(entry['snapshot-id']))
   const metadataLog = [...before['metadata-log']]
-  if (input.base !== null)
+  if (input.base !== null && !input.moved)
     metadataLog.push({ 'metadata-file': input.uri(input.base.metadataKey), 'timestamp-ms': before['last-updated-ms'] })
   if (snapshot === null) return { ...before, snapshots, 'snapshot-log': snapshotLog, 'metadata-log': metadataLog.slice(-METADATA_LOG_MAX) }
   const id = snapshot['snapshot-id']

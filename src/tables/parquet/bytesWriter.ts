@@ -48,6 +48,12 @@ export class BytesWriter extends LeafWriter {
     return this.#file === null ? null : icebergBounds(this.#file, this.#text)
   }
 
+  absorb({ min, max, minExact }: ColumnStatistics): void {
+    if (min === undefined || max === undefined) return
+    // A maximum that was cut has been raised already: it is a bound as it stands.
+    this.#file = widen(this.#file, { min: Buffer.from(min), minCut: !minExact, max: Buffer.from(max), maxCut: false })
+  }
+
   protected pendingBytes(): number {
     return this.#end + this.#count
   }

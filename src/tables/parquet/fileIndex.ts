@@ -19,6 +19,7 @@ export interface GroupIndex {
   readonly minOffset: number
   readonly maxOffset: number
   /** -1 when no row has a timestamp. */
+  readonly minTimestampMs: number
   readonly maxTimestampMs: number
   /** Codec, dictionary offset, data offset, stored bytes of each log column; null when another writer made the file. */
   readonly places: Float64Array | null
@@ -64,6 +65,7 @@ export function indexFile(bytes: Uint8Array): FileIndex {
       maxPartition: partition.max,
       minOffset: offset.min,
       maxOffset: offset.max,
+      minTimestampMs: allNull ? -1 : timestamp.min / 1000,
       maxTimestampMs: allNull ? -1 : timestamp.max / 1000,
       places: ours ? packPlaces(chunks) : null,
     }

@@ -33,6 +33,12 @@ export interface ParquetFileWriterOptions {
   readonly leafWriter?: (leaf: Leaf, context: PageContext) => LeafWriter | null
 }
 
+/** Page indexes of a row group that is copied. */
+export interface CopiedIndexes {
+  readonly columnIndexes: readonly (Buffer | null)[]
+  readonly offsetIndexes: readonly (readonly PageLocation[])[]
+}
+
 interface RowGroupIndexes {
   readonly chunks: readonly ChunkMeta[]
   readonly columnIndexes: readonly (Buffer | null)[]
@@ -109,6 +115,36 @@ export class ParquetFileWriter {
     if (locations.some((pages) => pages.length > 1)) {
       this.#indexes.push({ chunks, columnIndexes: stored.map(encodeColumnIndex), offsetIndexes: locations.map(encodeOffsetIndex) })
     }
+  }
+
+  /**
+   * Copies a row group of another file with the same schema. `bytes` are the file's from the group's start on;
+   * `columnIndexes` and `offsetIndexes` run along its chunks, null when the group has no page indexes. What moves is only
+   * its place: offsets in chunks and page locations.
+   */
+  copyRowGroup(group: RowGroupMeta, bytes: Uint8Array, indexes: CopiedIndexes | null): void {
+    const shift = this.#at - group.fileOffset
+    const moved = (offset: number): number => (offset < 0 ? offset : offset + shift)
+    const chunks = group.chunks.map((chunk, i): ChunkMeta => {
+      const writer = this.#leaves[i]
+      const { id } = writer.leaf
+      this.#columnSizes.set(id, this.#columnSizes.get(id)! + chunk.storedBytes)
+      this.#valueCounts.set(id, this.#valueCounts.get(id)! + chunk.values)
+      if (chunk.statistics !== null) {
+        this.#nullValueCounts.set(id, this.#nullValueCounts.get(id)! + chunk.statistics.nullCount)
+        writer.absorb(chunk.statistics)
+      }
+      const none = { offsetIndexOffset: -1, offsetIndexBytes: 0, columnIndexOffset: -1, columnIndexBytes: 0 }
+      return { ...chunk, dataOffset: moved(chunk.dataOffset), dictionaryOffset: moved(chunk.dictionaryOffset), ...none }
+    })
+    this.#rowGroups.push({ ...group, fileOffset: this.#at, chunks })
+    this.#rows += group.rows
+    this.#write(bytes)
+    if (indexes === null) return
+    const offsetIndexes = indexes.offsetIndexes.map((pages) =>
+      encodeOffsetIndex(pages.map((page) => ({ ...page, offset: page.offset + shift }))),
+    )
+    this.#indexes.push({ chunks, columnIndexes: indexes.columnIndexes, offsetIndexes })
   }
 
   /** Ends the file; the open row group must have been ended. */

@@ -91,6 +91,8 @@ export abstract class LeafWriter {
 
   /** Bounds over all chunks so far; null when no value was seen. */
   abstract fileBounds(): ColumnBounds | null
+  /** Widens the file's bounds by those of a chunk that is copied from another file. */
+  abstract absorb(statistics: ColumnStatistics): void
   /** Bytes of values in the open page. */
   protected abstract pendingBytes(): number
   /** Encodes the open page's values into scratch memory. */

@@ -1,3 +1,4 @@
+import { CopySource } from './copy.ts'
 import { TAIL_BYTES, footerBytes } from './footer.ts'
 import { indexFile, openGroup, type FileIndex, type GroupIndex } from './fileIndex.ts'
 import { HeaderWire } from './headerWire.ts'
@@ -14,9 +15,21 @@ export interface MergeInput {
 const EMPTY = new Uint8Array(0)
 const FOOTER_GUESS_BYTES = 64 * 1024
 
+export interface MergeOptions extends RowFileOptions {
+  /**
+   * A row group of at least this size as stored, whose rows nothing lies between, is copied as it is, and its checksums
+   * with it: 8 MiB. Infinity encodes all rows anew.
+   */
+  readonly copyFromBytes?: number
+}
+
+const COPY_FROM_BYTES = 8 * 1024 * 1024
+/** The largest row group as stored (T7). */
+const ROW_GROUP_MAX_BYTES = 16 * 1024 * 1024
+
 /**
  * Merges table files into one whose rows are sorted by (partition, offset) and whose row groups hold one partition each
- * (T7). Values are the same bytes; every row's kafka_crc is checked on the way. `sink` takes the file's bytes in order and
+ * (T7). Values are the same bytes; the kafka_crc of every row that is encoded anew is checked. `sink` takes the file's bytes in order and
  * is waited for. Held at once: one row group of the output as stored, and of each input that has rows where the merge
  * stands, one row group as stored and a page a column decoded.
  *
@@ -26,8 +39,9 @@ const FOOTER_GUESS_BYTES = 64 * 1024
 export async function mergeRowFiles(
   inputs: readonly MergeInput[],
   sink: (bytes: Uint8Array) => Promise<void> | void,
-  options: RowFileOptions = {},
+  options: MergeOptions = {},
 ): Promise<RowFileStats> {
+  const { copyFromBytes = COPY_FROM_BYTES } = options
   const ready: Uint8Array[] = []
   const writer = new RowFileWriter({ onePartitionPerRowGroup: true, ...options }, (bytes) => ready.push(bytes))
   const drain = async (): Promise<void> => {
@@ -35,17 +49,18 @@ export async function mergeRowFiles(
   }
   const cursors: Cursor[] = []
   for (const input of inputs) {
-    const index = await readIndex(input)
+    const footer = await readFooter(input)
+    const index = indexFile(footer)
     // Row groups of our files follow each other; those of other writers may stand in any order.
-    if (index.footer === null) cursors.push(new Cursor(input, index, index.groups))
-    else for (const group of index.groups) cursors.push(new Cursor(input, index, [group]))
+    if (index.footer === null) cursors.push(new Cursor(input, index, index.groups, CopySource.open(input, footer)))
+    else for (const group of index.groups) cursors.push(new Cursor(input, index, [group], null))
   }
   const copier = new RowCopier(writer)
   for (;;) {
     const [first, second] = leastTwo(cursors)
     if (first === null) break
-    if (first.source === null) await first.open()
-    else copier.copy(first, second)
+    if (first.source !== null) copier.copy(first, second)
+    else if (!(await copyWhole(writer, first, second, copyFromBytes))) await first.open()
     if (ready.length > 0) await drain()
   }
   const stats = writer.finish()
@@ -53,12 +68,48 @@ export async function mergeRowFiles(
   return stats
 }
 
-async function readIndex(input: MergeInput): Promise<FileIndex> {
+async function readFooter(input: MergeInput): Promise<Uint8Array> {
   const guess = await input.read(Math.max(0, input.sizeBytes - FOOTER_GUESS_BYTES), input.sizeBytes)
   if (guess.length < TAIL_BYTES) throw corrupt('a table file is too short')
   const needed = footerBytes(guess)
   if (needed > input.sizeBytes) throw corrupt('the footer of a table file is longer than the file')
-  return indexFile(needed <= guess.length ? guess : await input.read(input.sizeBytes - needed, input.sizeBytes))
+  return needed <= guess.length ? guess : await input.read(input.sizeBytes - needed, input.sizeBytes)
+}
+
+/**
+ * Copies the cursor's next row group as a whole where that is allowed and leaves no small row group before it; false
+ * when its rows must be encoded. A small open row group takes in the next one, in even halves if need be, so that the
+ * row groups behind them can be copied again.
+ */
+async function copyWhole(writer: RowFileWriter, cursor: Cursor, other: Cursor | null, copyFromBytes: number): Promise<boolean> {
+  writer.limitRowGroup()
+  const group = cursor.nextGroup
+  const copy = cursor.copySource
+  if (group === null || copy === null || group.minPartition !== group.maxPartition || group.end - group.start < copyFromBytes) return false
+  if (
+    other !== null &&
+    (other.partition < group.maxPartition || (other.partition === group.maxPartition && other.offset <= group.maxOffset))
+  )
+    return false
+  const { openBytes, openPartition } = writer
+  if (openBytes > 0 && openBytes < copyFromBytes && openPartition === group.minPartition) {
+    const bothBytes = openBytes + group.end - group.start
+    writer.limitRowGroup(bothBytes <= ROW_GROUP_MAX_BYTES ? ROW_GROUP_MAX_BYTES : bothBytes / 2)
+    return false
+  }
+  const range = {
+    partition: group.minPartition,
+    firstOffset: group.minOffset,
+    lastOffset: group.maxOffset,
+    rows: group.rows,
+    minTimestampMs: group.minTimestampMs,
+    maxTimestampMs: group.maxTimestampMs,
+  }
+  const copied = await copy.read(cursor.groupNumber)
+  if (copied === null) return false
+  writer.copyRowGroup(copied.group, range, copied.bytes, copied.indexes)
+  cursor.skipGroup()
+  return true
 }
 
 /** A place in one input. While no row group is open, `partition` and `offset` are a lower bound of what comes next. */
@@ -72,11 +123,28 @@ class Cursor {
   readonly #index: FileIndex
   readonly #groups: readonly GroupIndex[]
   #next = 0
+  /** Null when row groups cannot be copied. */
+  readonly copySource: CopySource | null
 
-  constructor(input: MergeInput, index: FileIndex, groups: readonly GroupIndex[]) {
+  constructor(input: MergeInput, index: FileIndex, groups: readonly GroupIndex[], copySource: CopySource | null) {
+    this.copySource = copySource
     this.#input = input
     this.#index = index
     this.#groups = groups
+    this.#toBound()
+  }
+
+  /** The row group that comes next, and its number in the file. */
+  get nextGroup(): GroupIndex | null {
+    return this.#groups[this.#next] ?? null
+  }
+
+  get groupNumber(): number {
+    return this.#next
+  }
+
+  skipGroup(): void {
+    this.#next++
     this.#toBound()
   }
 

@@ -14,7 +14,6 @@ abstract class NumberWriter<A extends Int32Array | Float64Array> extends LeafWri
   protected values: A
   protected count = 0
   readonly #scale: number
-  #page: Range | null = null
   #chunk: Range | null = null
   #file: Range | null = null
 
@@ -28,6 +27,15 @@ abstract class NumberWriter<A extends Int32Array | Float64Array> extends LeafWri
     return this.#file === null ? null : { lower: this.#bytes(this.#file.min), upper: this.#bytes(this.#file.max) }
   }
 
+  absorb({ min, max }: ColumnStatistics): void {
+    if (min === undefined || max === undefined) return
+    const read = (bytes: Uint8Array): number => {
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+      return bytes.length === 4 ? view.getInt32(0, true) : Number(view.getBigInt64(0, true) / BigInt(this.#scale))
+    }
+    this.#file = union(this.#file, { min: read(min), max: read(max) })
+  }
+
   protected pendingBytes(): number {
     return this.count * 2
   }
@@ -38,11 +46,11 @@ abstract class NumberWriter<A extends Int32Array | Float64Array> extends LeafWri
   }
 
   protected takePageBounds(): { min: Uint8Array | null; max: Uint8Array | null } {
-    this.#page = rangeOf(this.values, this.count)
+    const page = rangeOf(this.values, this.count)
     this.count = 0
-    if (this.#page === null) return { min: null, max: null }
-    this.#chunk = union(this.#chunk, this.#page)
-    return { min: this.#bytes(this.#page.min), max: this.#bytes(this.#page.max) }
+    if (page === null) return { min: null, max: null }
+    this.#chunk = union(this.#chunk, page)
+    return { min: this.#bytes(page.min), max: this.#bytes(page.max) }
   }
 
   protected takeChunkBounds(): Omit<ColumnStatistics, 'nullCount'> {

@@ -3,7 +3,8 @@ import { FrazilError } from '../../base/errors.ts'
 import { RowCrc } from '../row/crc.ts'
 import { ColumnId, Form, LOG_FIELDS } from '../row/schema.ts'
 import type { BytesWriter } from './bytesWriter.ts'
-import { ParquetFileWriter, type FileStats } from './fileWriter.ts'
+import { ParquetFileWriter, type CopiedIndexes, type FileStats } from './fileWriter.ts'
+import type { RowGroupMeta } from './footer.ts'
 import { DictionaryIntWriter, LongWriter, PlainIntWriter } from './numberWriters.ts'
 import { validUtf8 } from './utf8.ts'
 
@@ -84,6 +85,7 @@ export class RowFileWriter {
   readonly #crc = new RowCrc()
   readonly #ranges: OpenRange[] = []
   #range: OpenRange | null = null
+  #rowGroupStoredBytes: number
   #rows = 0
   #rawBytes = 0
   #checkRows = 0
@@ -91,6 +93,7 @@ export class RowFileWriter {
 
   constructor(options: RowFileOptions, sink: (bytes: Uint8Array) => void) {
     this.#options = { ...DEFAULTS, ...options }
+    this.#rowGroupStoredBytes = this.#options.rowGroupStoredBytes
     const file = (this.#file = new ParquetFileWriter({
       fields: LOG_FIELDS,
       limits: this.#options,
@@ -213,6 +216,41 @@ export class RowFileWriter {
     this.#rows = this.#rawBytes = this.#checkRows = this.#checkBytes = 0
   }
 
+  /** Bytes that the open row group will take as stored, nearly; 0 when it has no rows. */
+  get openBytes(): number {
+    return this.#rows === 0 ? 0 : this.#file.openBytes
+  }
+
+  /** Partition of the last row; -1 before the first. */
+  get openPartition(): number {
+    return this.#range?.partition ?? -1
+  }
+
+  /** The size at which row groups end from now on; undefined for the option's. */
+  limitRowGroup(storedBytes?: number): void {
+    this.#rowGroupStoredBytes = storedBytes ?? this.#options.rowGroupStoredBytes
+  }
+
+  /** Copies a row group that holds `range` and follows all rows so far; ends the open one first. Errors: REFUSED. */
+  copyRowGroup(group: RowGroupMeta, range: PartitionRange, bytes: Uint8Array, indexes: CopiedIndexes | null): void {
+    this.endRowGroup()
+    const last = this.#range
+    if (
+      last !== null &&
+      (last.partition > range.partition || (last.partition === range.partition && last.lastOffset >= range.firstOffset))
+    ) {
+      throw outOfOrder(range.partition, range.firstOffset)
+    }
+    if (last?.partition === range.partition) {
+      last.lastOffset = range.lastOffset
+      last.rows += range.rows
+      last.maxTimestampMs = Math.max(last.maxTimestampMs, range.maxTimestampMs)
+      if (last.minTimestampMs === -1) last.minTimestampMs = range.minTimestampMs
+      else if (range.minTimestampMs !== -1) last.minTimestampMs = Math.min(last.minTimestampMs, range.minTimestampMs)
+    } else this.#ranges.push((this.#range = { ...range }))
+    this.#file.copyRowGroup(group, bytes, indexes)
+  }
+
   finish(): RowFileStats {
     this.endRowGroup()
     return { ...this.#file.finish(), ranges: this.#ranges }
@@ -241,8 +279,8 @@ export class RowFileWriter {
 
   #isFull(): boolean {
     this.#checkRows = this.#checkBytes = 0
-    const { rowGroupStoredBytes, rowGroupRawBytes, rowGroupRows } = this.#options
-    return this.#rows >= rowGroupRows || this.#rawBytes >= rowGroupRawBytes || this.#file.openBytes >= rowGroupStoredBytes
+    const { rowGroupRawBytes, rowGroupRows } = this.#options
+    return this.#rows >= rowGroupRows || this.#rawBytes >= rowGroupRawBytes || this.#file.openBytes >= this.#rowGroupStoredBytes
   }
 }
 

@@ -40,6 +40,12 @@ export function decodeSegmentHead(head: Buffer): number | null {
   return crc32c(head.subarray(16, 32))
 }
 
+/** True for the head of a whole file in a format that this code does not know. */
+export function isOtherVersion(head: Buffer): boolean {
+  const known = SEGMENT_MAGIC.length - 1
+  return head.subarray(0, known).equals(SEGMENT_MAGIC.subarray(0, known)) && head[known] > SEGMENT_MAGIC[known] && head[known] <= 0x39
+}
+
 /** `position` is where the record begins in its segment. */
 export function encodeHeader(header: RecordHeader, position: number, seed: number): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES)

@@ -1,11 +1,12 @@
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
+import { FrazilError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import { Directories } from '../../storage/directories.ts'
 import { systemCode } from '../../storage/failures.ts'
 import { readInto, writeAll, type Files } from '../../storage/files.ts'
-import { decodeSegmentHead, encodeSegmentHead, isZero, SECTOR_BYTES } from './frame.ts'
+import { decodeSegmentHead, encodeSegmentHead, isOtherVersion, isZero, SECTOR_BYTES } from './frame.ts'
 import { digits, Segment } from './segment.ts'
 
 const STEP_BYTES = 1 << 20
@@ -79,6 +80,7 @@ export class SegmentFiles {
     const seed = decodeSegmentHead(head)
     if (seed !== null) return new Segment(this.#files, { path: file, firstEntry, seed, fd })
     await this.#files.close(fd)
+    if (isOtherVersion(head)) throw new FrazilError('LEVEL_UNKNOWN', `the log file ${file} was written by a newer version of Frazil`)
     return n < SECTOR_BYTES || isZero(head, 0, SECTOR_BYTES) ? 'blank' : null
   }
 

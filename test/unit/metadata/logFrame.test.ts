@@ -6,6 +6,7 @@ import {
   decodeSegmentHead,
   encodeHeader,
   encodeSegmentHead,
+  isOtherVersion,
   isZero,
 } from '../../../src/metadata/logs/frame.ts'
 

@@ -163,7 +163,7 @@ describe('what it does not show', () => {
       { apiKey: 18, apiVersion: 99, correlationId: 7, clientId: null },
       Buffer.alloc(0),
     )
-    expect(Buffer.concat(encoded!.chunks).toString('hex')).toBe('00000010' + '00000007' + '0023' + '00000001' + '0012' + '0000' + '0005')
+    expect(Buffer.concat(encoded!.chunks).toString('hex')).toBe('0000001000000007002300000001001200000005')
   })
 
   it('a transactional id meets an error that clients take as final', async () => {

@@ -132,6 +132,23 @@ describe('folder log: a write that was cut short', () => {
     await again.close()
   })
 
+  it('stops when a blank sector lies in an entry that others follow', async () => {
+    const root = tempFolder()
+    const random = seededRandom(7)
+    const log = await openLog(root, { makeAhead: false, segmentBytes: 1 << 20 })
+    for (let number = 1; number <= 3; number++) await log.append(number, randomBytes(random, 3000))
+    await log.close()
+    const file = logFiles(root)[0]
+    const bytes = fs.readFileSync(file)
+    // A sector of entry 2, then one of entry 3: only the last entry may have been cut short.
+    fs.writeFileSync(file, Buffer.from(bytes).fill(0, 4608, 5120))
+    await expect(openLog(root)).rejects.toMatchObject({ code: 'LOG_CORRUPT' })
+    fs.writeFileSync(file, Buffer.from(bytes).fill(0, 8192, 8704))
+    const again = await openLog(root)
+    expect(await again.end()).toBe(2)
+    await again.close()
+  })
+
   it('does not take records inside of data for records of the log', async () => {
     const root = tempFolder()
     const log = await openLog(root, { makeAhead: false, segmentBytes: 1 << 20 })

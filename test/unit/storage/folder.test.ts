@@ -6,6 +6,7 @@ import { FolderStore } from '../../../src/storage/folder.ts'
 import { StoreMetrics } from '../../../src/storage/metrics.ts'
 import { openStore } from '../../../src/storage/open.ts'
 import { FailingFiles, type Call } from './failingFiles.ts'
+import { QuickClock } from './quickClock.ts'
 import { keys, storeSuite, text } from './suite.ts'
 import { tempFolder } from './temp.ts'
 
@@ -171,6 +172,16 @@ describe('folder store: around it', () => {
     await expect(store.get('a')).rejects.toMatchObject({ code: 'STORE_NOT_FOUND' })
     await expect(store.get('a/b/c')).rejects.toMatchObject({ code: 'STORE_NOT_FOUND' })
     expect(await store.delete(['a/b/c'])).toEqual([])
+  })
+
+  it('gives each write a time of its own, also while the clock stands still, since inode numbers come back', async () => {
+    const failing = new FailingFiles()
+    const store = new FolderStore({ path: tempFolder(), files: failing.files, clock: new QuickClock() })
+    await store.open()
+    for (let i = 0; i < 20; i++) await store.put('k', text('same'))
+    const times = failing.calls.filter(({ call }) => call === 'setTime').map(({ args }) => args[1])
+    expect(new Set(times).size).toBe(20)
+    expect((await store.head('k'))!.etag).toContain(`-${(BigInt(Math.round(Number(times.at(-1)) * 1e6)) * 1000n).toString(16)}-`)
   })
 
   it('makes folders again that someone removed by hand', async () => {

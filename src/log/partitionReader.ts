@@ -57,7 +57,9 @@ export class PartitionReader {
       const extent = this.#metadata.state.extentAt(topic, partition, offset)
       if (extent === null) return out
       if (extent.kind === 'table') {
-        offset = await this.#takeTable(extent, partition, offset, limitBytes, out)
+        const next = await this.#takeTable(extent, partition, offset, limitBytes, out)
+        if (next === null) return out
+        offset = next
         continue
       }
       const goesOn = this.#takeHot(extent, offset, limitBytes, true, out)
@@ -109,15 +111,16 @@ export class PartitionReader {
     return next
   }
 
-  /** The offset to go on with. */
-  async #takeTable(extent: TableExtent, partition: number, offset: number, limitBytes: number, out: ReadBatches): Promise<number> {
+  /** The offset to go on with, or null when the limit was met. */
+  async #takeTable(extent: TableExtent, partition: number, offset: number, limitBytes: number, out: ReadBatches): Promise<number | null> {
     const maxBytes = Math.max(1, limitBytes - out.sizeBytes)
     const fromOffset = Math.max(offset, extent.firstOffset)
     const files = filesOf(this.#metadata, extent)
     const { batches, nextOffset } = await this.#tables.read({ files, partition, fromOffset, lastOffset: extent.lastOffset, maxBytes })
     let next = nextOffset
     for (const batch of batches) {
-      if (out.records.length > 0 && out.sizeBytes + batch.length > limitBytes) break
+      // what is left out here must not be passed over by a further read
+      if (out.records.length > 0 && out.sizeBytes + batch.length > limitBytes) return null
       out.records.push(batch)
       out.sizeBytes += batch.length
     }

@@ -139,6 +139,22 @@ describe('table files', () => {
     expect(offsets((await w.fetch([{ partition: 0, fetchOffset: 8 }]))[0])).toEqual([7, 8])
   })
 
+  test('no batch is passed over where the limit falls between two table extents', async () => {
+    const w = await logWorld()
+    w.tables.batchRows = 1
+    const total = 12
+    for (let n = 0; n < total; n++) {
+      await w.append(0, { count: 1, valueBytes: n % 2 === 0 ? 10 : 900 })
+      await w.convert(0)
+    }
+    const seen: number[] = []
+    for (let fetches = 0; seen.length < total && fetches < 2 * total; fetches++) {
+      const fetchOffset = (seen.at(-1) ?? -1) + 1
+      seen.push(...offsets((await w.fetch([{ partition: 0, fetchOffset, maxBytes: 1100 }]))[0]))
+    }
+    expect(seen).toEqual(Array.from({ length: total }, (_, n) => n))
+  })
+
   test('files that were replaced meanwhile are resolved again; lasting absence is a storage error (L8)', async () => {
     const w = await logWorld({ hotCacheBytes: 0 })
     await w.append(0, {})

@@ -5,12 +5,14 @@ import { BrokerConfigs } from './api/support/brokerConfigs.ts'
 import { ProducerIds } from './api/support/producerIds.ts'
 import { Dispatcher } from './api/dispatcher.ts'
 import type { ApiParts, NodeEndpoint } from './api/parts.ts'
-import type { Clock } from './base/clock.ts'
+import { systemClock, type Clock } from './base/clock.ts'
 import { folderOf, hostPort } from './base/config/load.ts'
 import type { Settings } from './base/config/settings.ts'
 import { TopicSettingsCache } from './base/config/topicSettings.ts'
 import { FrazilError } from './base/errors.ts'
 import type { Logger } from './base/log.ts'
+import { greet } from './cli/greeting.ts'
+import { makeLogger } from './cli/logger.ts'
 import { registerCatalog } from './catalog/register.ts'
 import { GroupCoordinator } from './groups/coordinator.ts'
 import { registerProcessMetrics } from './http/processMetrics.ts'
@@ -21,6 +23,8 @@ import { ProduceValidator } from './log/validate.ts'
 import { FolderLog } from './metadata/logs/folderLog.ts'
 import { openMetadata } from './metadata/open.ts'
 import type { TopicView } from './metadata/view.ts'
+import { parseAdvertised, parseListeners, type Listener } from './server/listeners.ts'
+import { KafkaServer } from './server/server.ts'
 import { FolderStore } from './storage/folder.ts'
 import { StoreMetrics } from './storage/metrics.ts'
 import { createTables } from './tables/tables.ts'
@@ -34,6 +38,7 @@ import { WriteAheadLog } from './wal/wal.ts'
 /** Share of the backlog limit at which the largest topics are converted whatever their own triggers say. */
 const CONVERT_PRESSURE = 0.5
 const CONVERT_BEFORE_DELETE_MS = 25_000
+const SHUTDOWN_MS = 30_000
 
 export interface BrokerOptions {
   readonly settings: Settings
@@ -250,4 +255,67 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       if (metadataStore !== store) await metadataStore.close()
     },
   }
+}
+
+/** `frazil serve`: runs until a signal, or until the process cannot go on. */
+export async function serve(settings: Settings): Promise<void> {
+  const logger = makeLogger(settings.logLevel)
+  const clock = systemClock
+  const registry = new Registry()
+  let stop: (why: string, code: number) => void = () => {}
+  let bound: readonly Listener[] = []
+  let advertised: readonly Listener[] = []
+  // wrong addresses are told before anything is opened
+  const listeners = parseListeners(settings.listeners)
+  hostPort('http', settings.http)
+  const broker = await openBroker({
+    settings,
+    clock,
+    logger,
+    registry,
+    endpoint: (name) => advertised.find((listener) => listener.name === name) ?? advertised[0]!,
+    onStop: (error) => {
+      logger.error({ err: error }, 'this pod cannot go on')
+      stop(error.message, 1)
+    },
+  })
+  const { brokerConfigs } = broker.parts
+  const server = new KafkaServer({
+    clock,
+    logger,
+    registry,
+    listeners,
+    dispatch: (connection, header, frame) => broker.dispatcher.dispatch(connection, header, frame, header.bodyAt),
+    limits: {
+      requestMaxBytes: brokerConfigs.number('socket.request.max.bytes'),
+      connectionInFlightBytes: settings.connectionMemoryBytes,
+      inFlightBytes: settings.requestMemoryBytes,
+      idleMs: brokerConfigs.number('connections.max.idle.ms'),
+      connections: brokerConfigs.number('max.connections'),
+      connectionsPerHost: brokerConfigs.number('max.connections.per.ip'),
+    },
+  })
+  let http: HttpServer | null = null
+  try {
+    bound = await server.listen()
+    advertised = parseAdvertised(settings.advertisedListeners, bound)
+    http = await broker.startHttp()
+  } catch (error) {
+    await server.close(0)
+    await broker.close()
+    throw error
+  }
+  greet(settings, bound, http)
+  const why = await new Promise<readonly [string, number]>((resolve) => {
+    stop = (reason, code) => resolve([reason, code])
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve([signal, 0]))
+  })
+  logger.info({ reason: why[0] }, 'shutting down')
+  // a second signal, or a part that hangs, must not keep the process: what was acknowledged is on disk already
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+  setTimeout(() => process.exit(1), SHUTDOWN_MS).unref()
+  await server.close(SHUTDOWN_MS / 3)
+  await broker.close().catch((error: unknown) => logger.warn({ err: error }, 'the shutdown was not clean; nothing acknowledged is lost'))
+  await http.close()
+  process.exit(why[1])
 }

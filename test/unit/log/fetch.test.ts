@@ -144,13 +144,13 @@ describe('table files', () => {
     w.tables.batchRows = 1
     const total = 12
     for (let n = 0; n < total; n++) {
-      await w.append(0, { count: 1, valueBytes: n % 2 === 0 ? 10 : 900 })
+      await w.append(0, { count: 1, valueBytes: n % 3 === 0 ? 10 : 900 })
       await w.convert(0)
     }
     const seen: number[] = []
     for (let fetches = 0; seen.length < total && fetches < 2 * total; fetches++) {
       const fetchOffset = (seen.at(-1) ?? -1) + 1
-      seen.push(...offsets((await w.fetch([{ partition: 0, fetchOffset, maxBytes: 1100 }]))[0]))
+      seen.push(...offsets((await w.fetch([{ partition: 0, fetchOffset, maxBytes: 1200 }]))[0]))
     }
     expect(seen).toEqual(Array.from({ length: total }, (_, n) => n))
   })

@@ -13,7 +13,9 @@ import type { Metadata } from '../../../src/metadata/port.ts'
 import type { TableView, TopicView } from '../../../src/metadata/view.ts'
 import { FolderStore } from '../../../src/storage/folder.ts'
 import type { ObjectStore } from '../../../src/storage/store.ts'
+import { encode, merge } from '../../../src/tables/convert/files.ts'
 import { createTables, type Tables, type TablesOptions } from '../../../src/tables/tables.ts'
+import type { LoadedTable } from '../../../src/tables/iceberg/table.ts'
 import type { WalBatch } from '../../../src/wal/port.ts'
 import { WalSequences } from '../../../src/wal/sequences.ts'
 import { WriteAheadLog } from '../../../src/wal/wal.ts'
@@ -35,6 +37,8 @@ export interface Bench {
   /** Appends values, one batch; the base offset. */
   produce(topic: TopicView, partition: number, values: readonly (string | Uint8Array | null)[]): Promise<number>
   table(topic: TopicView): TableView
+  /** A load through the catalog, in effect: flushes; the table's current metadata. */
+  load(topic: TopicView): Promise<LoadedTable>
   /** Stops as a kill would: nothing is flushed. The folder and the log stay. */
   kill(): Promise<void>
   /** As `kill`, and removes the folder. */
@@ -50,6 +54,8 @@ export interface BenchOptions {
   readonly metadata?: (inner: MetadataEngine) => Metadata
   readonly tables?: Partial<TablesOptions>
   readonly start?: boolean
+  /** Real threads; else files are written in this one, which starts faster. */
+  readonly threads?: boolean
 }
 
 export function valueBatch(values: readonly (string | Uint8Array | null)[], timestampMs = 1_700_000_000_000): WalBatch {
@@ -69,6 +75,15 @@ export function valueBatch(values: readonly (string | Uint8Array | null)[], time
     baseSequence: -1,
     appendTimeMs: -1,
   }
+}
+
+/** Waits until `done`, a bounded number of turns. */
+export async function until(done: () => boolean, what: string): Promise<void> {
+  for (let turn = 0; turn < 10_000; turn++) {
+    if (done()) return
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  throw new Error(`${what} did not come`)
 }
 
 const noBroker = { own: (): undefined => undefined }
@@ -108,6 +123,9 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
     convertBytes: 64 * 1024 * 1024,
     pressureBytes: 256 * 1024 * 1024,
     paused: false,
+    ...(options.threads === true
+      ? {}
+      : { encoders: { encode: (task) => encode(task, store), merge: (task) => merge(task, store), close: async () => {} } }),
     ...options.tables,
   })
   if (options.start !== false) tables.start()
@@ -139,6 +157,11 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
       return answer!.baseOffset
     },
     table: (topic) => engine.state.table(topic.topic)!,
+    async load(topic) {
+      const lag = await tables.loads.flush(topic)
+      if (lag.records > 0) throw new Error(`${lag.records} records are missing`)
+      return (await tables.publisher.load(engine.state.table(topic.topic)!))!
+    },
     kill,
     async end() {
       await kill()

@@ -1,32 +1,14 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FolderStore } from '../../../src/storage/folder.ts'
 import { lockFolder } from '../../../src/storage/lock.ts'
+import { child } from './child.ts'
 import { keys, text } from './suite.ts'
 import { smallDisk } from './smallDisk.ts'
 import { tempFolder } from './temp.ts'
 
 const STORAGE = new URL('../../../src/storage/', import.meta.url).href
-
-/** Runs a module of this source in a process of its own; resolves once it printed `ready`. */
-async function child(source: string): Promise<{ kill: () => Promise<void>; lines: () => string[] }> {
-  const process_ = spawn(process.execPath, ['--input-type=module-typescript', '-e', source], { stdio: ['ignore', 'pipe', 'inherit'] })
-  let output = ''
-  process_.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
-  const exited = once(process_, 'exit')
-  while (!output.includes('ready\n'))
-    await Promise.race([once(process_.stdout, 'data'), exited.then(() => Promise.reject(new Error('the child ended')))])
-  return {
-    kill: async () => {
-      process_.kill('SIGKILL')
-      await exited
-    },
-    lines: () => output.split('\n').slice(0, -1),
-  }
-}
 
 describe('folder store: kill -9', () => {
   it('leaves only whole objects, and all that were acknowledged', { timeout: 60_000 }, async () => {

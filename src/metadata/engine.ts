@@ -10,9 +10,7 @@ import type { AppliedChange, Metadata } from './port.ts'
 import { type Group, ProposalQueue, groupEntry } from './queue.ts'
 import { loadRooms } from './snapshot/load.ts'
 import type { State } from './state/state.ts'
-
-const RETRY_FIRST_MS = 10
-const RETRY_LAST_MS = 5000
+import { LogTail, isTransient, retryWaits } from './tail.ts'
 
 export interface EngineOptions {
   readonly log: EntryLog
@@ -40,6 +38,7 @@ export class MetadataEngine implements Metadata {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #metrics: EngineMetrics
+  readonly #tail: LogTail
   readonly #queue: ProposalQueue
   readonly #listeners = new Set<(change: AppliedChange) => void>()
   readonly #onStop: (error: FrazilError) => void
@@ -61,6 +60,7 @@ export class MetadataEngine implements Metadata {
     this.#clock = options.clock
     this.#logger = options.logger
     this.#metrics = engineMetrics(options.registry, state, options.log)
+    this.#tail = new LogTail(options.log, options.logger, this.#metrics, (waitMs) => this.#sleep(waitMs))
     this.#queue = new ProposalQueue(options.log.attachmentMaxBytes)
     this.#onStop = options.onStop ?? (() => {})
   }
@@ -152,8 +152,7 @@ export class MetadataEngine implements Metadata {
   }
 
   #stop(error: unknown): void {
-    const reason =
-      error instanceof FrazilError ? error : new FrazilError('LOG_CORRUPT', `the metadata engine failed: ${String(error)}`, error)
+    const reason = asFrazilError(error)
     const first = this.#stopped === null || this.#stopped.code === 'CLOSED'
     this.#stopped ??= reason
     this.#queue.fail(reason)
@@ -163,31 +162,28 @@ export class MetadataEngine implements Metadata {
     this.#onStop(reason)
   }
 
-  /** Writes groups until none is left. With nothing in flight the first proposal leaves at once, alone. */
+  /** Writes groups, one a turn, until none is left. With nothing in flight a proposal leaves at once. */
   #write(): void {
     this.#writing = true
-    void this.#take(async () => {
-      try {
-        while (this.#queue.length > 0) {
-          const group = this.#queue.take()
-          try {
-            await this.#writeGroup(group)
-          } catch (error) {
-            const reason =
-              error instanceof FrazilError ? error : new FrazilError('LOG_CORRUPT', `the metadata engine failed: ${String(error)}`, error)
-            for (const { reject } of group.pendings) reject(reason)
-            if (reason.code !== 'STORE_FULL') throw error
-            this.#logger.warn(
-              { proposals: group.pendings.length + this.#queue.length },
-              'the metadata log is full: proposals fail until there is space',
-            )
-            this.#queue.fail(reason)
-          }
-        }
-      } finally {
-        this.#writing = false
-      }
+    void this.#take(() => this.#writeNext()).then(() => {
+      if (this.#queue.length > 0) this.#write()
+      else this.#writing = false
     })
+  }
+
+  async #writeNext(): Promise<void> {
+    if (this.#queue.length === 0) return
+    const group = this.#queue.take()
+    try {
+      await this.#writeGroup(group)
+    } catch (error) {
+      const reason = asFrazilError(error)
+      for (const { reject } of group.pendings) reject(reason)
+      if (reason.code !== 'STORE_FULL') throw reason
+      const proposals = group.pendings.length + this.#queue.length
+      this.#logger.warn({ proposals }, 'the metadata log is full: proposals fail until there is space')
+      this.#queue.fail(reason)
+    }
   }
 
   /** Until the group is in the log: its number and sequences change only after another writer took the number. */
@@ -206,7 +202,7 @@ export class MetadataEngine implements Metadata {
       }
       const bytes = groupEntry(head, group, this.#incarnation, (own?.lastSequence ?? 0) + 1)
       const startMs = this.#clock.monotonicMs()
-      if (await this.#append(number, bytes, group.attachment)) {
+      if (await this.#tail.append(number, bytes, group.attachment)) {
         this.#metrics.appendSeconds.observe((this.#clock.monotonicMs() - startMs) / 1000)
         this.#metrics.entries.inc()
         this.#metrics.proposals.inc(group.pendings.length)
@@ -219,60 +215,21 @@ export class MetadataEngine implements Metadata {
     }
   }
 
-  /** True when these very bytes are entry `number` (L2); false when another writer's are. Error: STORE_FULL, nothing written. */
-  async #append(number: number, bytes: Uint8Array, attachment: readonly Uint8Array[]): Promise<boolean> {
-    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LAST_MS)) {
-      try {
-        return (await this.#log.append(number, bytes, attachment.length === 0 ? undefined : attachment)) === 'written'
-      } catch (error) {
-        const full = hasCode(error, 'STORE_FULL')
-        if (!full && !hasCode(error, 'LOG_UNAVAILABLE')) throw error
-        const outcome = await this.#readBack(number, bytes)
-        if (outcome === 'written') return true
-        if (outcome === 'conflict') return false
-        if (full && outcome === 'absent') throw error
-        this.#metrics.retries.inc()
-        this.#logger.warn(
-          { entry: number, waitMs, reason: (error as FrazilError).message },
-          'the metadata log did not take an entry: trying again',
-        )
-        await this.#sleep(waitMs)
-      }
-    }
-  }
-
-  /** What the log has as entry `number`, after an append whose answer is unknown. */
-  async #readBack(number: number, bytes: Uint8Array): Promise<'written' | 'conflict' | 'absent' | 'unknown'> {
-    try {
-      for await (const raw of this.#log.read(number)) return Buffer.compare(raw.bytes, bytes) === 0 ? 'written' : 'conflict'
-      return 'absent'
-    } catch (error) {
-      if (hasCode(error, 'LOG_UNAVAILABLE')) return 'unknown'
-      throw error
-    }
-  }
-
   /** Applies what others wrote, at least up to `number`. */
   async #catchUp(number: number): Promise<void> {
     let reloaded = false
-    for (let waitMs = RETRY_FIRST_MS; this.state.lastEntry < number; waitMs = Math.min(waitMs * 2, RETRY_LAST_MS)) {
+    for (const waitMs of retryWaits()) {
       try {
-        for await (const raw of this.#log.read(this.state.lastEntry + 1)) this.#apply(raw)
+        if (this.state.lastEntry < number) for await (const raw of this.#log.read(this.state.lastEntry + 1)) this.#apply(raw)
         if (this.state.lastEntry >= number) return
-        const floor = await this.#log.floor()
-        if (floor > this.state.lastEntry + 1) {
-          throw new FrazilError(
-            'LOG_CORRUPT',
-            `entries ${this.state.lastEntry + 1} to ${floor - 1} of the metadata log are gone: start again`,
-          )
-        }
       } catch (error) {
-        if (hasCode(error, 'LOG_CORRUPT') && !reloaded) {
+        // A chain that does not go on from here, or entries that were truncated meanwhile.
+        if ((hasCode(error, 'LOG_CORRUPT') || hasCode(error, 'STORE_NOT_FOUND')) && !reloaded) {
           reloaded = true
           await this.#reload(error)
           continue
         }
-        if (!hasCode(error, 'LOG_UNAVAILABLE')) throw error
+        if (!isTransient(error)) throw error
         this.#logger.warn({ entry: number, waitMs }, 'the metadata log cannot be read: trying again')
       }
       await this.#sleep(waitMs)
@@ -285,30 +242,20 @@ export class MetadataEngine implements Metadata {
     const { rooms } = await loadRooms(this.#log, this.#logger)
     this.state.rooms = rooms
     this.#tell({ entry: rooms.lastEntry, appended: [], other: true })
+    this.#checkLive()
   }
 
   async #passBarrier(): Promise<void> {
-    const end = await this.#end()
+    const end = await this.#tail.end()
     if (this.state.lastEntry < end) await this.#take(() => this.#catchUp(end))
     if (this.#stopped !== null && this.state.lastEntry < end) throw this.#stopped
-  }
-
-  async #end(): Promise<number> {
-    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LAST_MS)) {
-      try {
-        return await this.#log.end()
-      } catch (error) {
-        if (!hasCode(error, 'LOG_UNAVAILABLE')) throw error
-        await this.#sleep(waitMs)
-      }
-    }
   }
 
   #apply(raw: RawEntry): Applied {
     const applied = followEntry(this.state.rooms, raw)
     this.#snapshots?.note(raw)
     this.#tell(applied.change)
-    if (this.state.rooms.podRows.incarnations.get(this.#incarnation)?.live === false) this.#stop(this.#fenced())
+    this.#checkLive()
     return applied
   }
 
@@ -322,6 +269,10 @@ export class MetadataEngine implements Metadata {
     }
   }
 
+  #checkLive(): void {
+    if (this.state.rooms.podRows.incarnations.get(this.#incarnation)?.live === false) this.#stop(this.#fenced())
+  }
+
   #fenced(): FrazilError {
     return new FrazilError('FENCED', `incarnation ${this.#incarnation} was fenced: another process took over this pod`)
   }
@@ -330,4 +281,8 @@ export class MetadataEngine implements Metadata {
     await this.#clock.sleep(waitMs, this.#abort.signal)
     if (this.#stopped !== null) throw this.#stopped
   }
+}
+
+function asFrazilError(error: unknown): FrazilError {
+  return error instanceof FrazilError ? error : new FrazilError('LOG_CORRUPT', `the metadata engine failed: ${String(error)}`, error)
 }

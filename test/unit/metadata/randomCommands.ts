@@ -226,7 +226,7 @@ export class CommandSource {
         originalBytes: (last - first + 1) * 20,
       })
       if (split >= 0) ranges.push(range(firstOffset, split), range(split + 1, lastOffset))
-      else if (this.random.chance(0.9)) ranges.push(range(firstOffset, lastOffset))
+      else ranges.push(range(firstOffset, lastOffset))
     }
     const table = this.#state.table(topic?.topic ?? 0)
     // Rows scattered over two files (T10), or all in one.

@@ -81,7 +81,15 @@ async function run(count: number, inFlight: number): Promise<void> {
       // What a socket does: a frame of its own for every request.
       const bytes = Buffer.from(sample)
       const sentMs = performance.now()
-      const batch = { bytes, offsetCount: count, maxTimestampMs: header.maxTimestampMs, producerId: -1, producerEpoch: -1, baseSequence: -1, appendTimeMs: -1 }
+      const batch = {
+        bytes,
+        offsetCount: count,
+        maxTimestampMs: header.maxTimestampMs,
+        producerId: -1,
+        producerEpoch: -1,
+        baseSequence: -1,
+        appendTimeMs: -1,
+      }
       await wal.append([{ topic, partition: i % PARTITIONS, batch }])
       latencies.push(performance.now() - sentMs)
       sizeBytes += bytes.length

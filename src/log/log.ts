@@ -64,7 +64,7 @@ export class PartitionLog implements Log {
       metadata,
       clock,
       logger,
-      reader: new PartitionReader({ metadata, wal, tables }),
+      reader: new PartitionReader({ metadata, wal, tables, clock }),
       waiters: this.#waiters,
       budget: new ByteBudget(options.readBudgetBytes ?? 128 * MIB),
       maxBytes: options.fetchMaxBytes ?? 55 * MIB,

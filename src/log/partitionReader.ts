@@ -1,4 +1,5 @@
 import { batchOffsetCount, batchSizeBytes, patchBatch } from '../../protocol/records/header.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Metadata } from '../metadata/port.ts'
 import type { TableExtent, TableFile, WalExtent } from '../metadata/view.ts'
 import { FrazilError } from '../base/errors.ts'
@@ -12,8 +13,8 @@ export interface ReadBatches {
   sizeBytes: number
 }
 
-/** Reads of the store for one partition and fetch. A trickle in many small objects goes on with the next fetch. */
-const COLD_READS_MAX = 32
+/** A partition's share of a fetch is not filled up for longer than this: a trickle in many objects goes on with the next one. */
+const FILL_MS = 100
 
 /**
  * Joins the extents of a partition into whole batches from the one that holds an offset on. Extents in the cache of
@@ -23,8 +24,10 @@ export class PartitionReader {
   readonly #metadata: Metadata
   readonly #wal: Wal
   readonly #tables: TableReader
+  readonly #clock: Clock
 
-  constructor(options: { readonly metadata: Metadata; readonly wal: Wal; readonly tables: TableReader }) {
+  constructor(options: { readonly metadata: Metadata; readonly wal: Wal; readonly tables: TableReader; readonly clock: Clock }) {
+    this.#clock = options.clock
     this.#metadata = options.metadata
     this.#wal = options.wal
     this.#tables = options.tables
@@ -53,7 +56,8 @@ export class PartitionReader {
   async cold(topic: number, partition: number, fetchOffset: number, limitBytes: number): Promise<ReadBatches> {
     const out: ReadBatches = { records: [], sizeBytes: 0 }
     let offset = fetchOffset
-    for (let reads = 0; out.records.length === 0 || (reads < COLD_READS_MAX && out.sizeBytes < limitBytes); reads++) {
+    const endMs = this.#clock.monotonicMs() + FILL_MS
+    while (out.records.length === 0 || (out.sizeBytes < limitBytes && this.#clock.monotonicMs() < endMs)) {
       const extent = this.#metadata.state.extentAt(topic, partition, offset)
       if (extent === null) return out
       if (extent.kind === 'table') {

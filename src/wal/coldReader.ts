@@ -11,8 +11,10 @@ import type { LocatedBatches } from './port.ts'
 const SMALL_EXTENT_BYTES = 256 * 1024
 /** The first guess at index and tail together. */
 const FOOTER_GUESS_BYTES = 32 * 1024
-/** How many ranges of one object are read before the whole of it is (L15). */
-const RANGES_BEFORE_WHOLE = 2
+/** How many ranges of one object are read before the whole of it is: who reads a second one is catching up (L15). */
+const RANGES_BEFORE_WHOLE = 1
+/** An object up to this size is always read whole: it costs what a range costs, and its other partitions are likely to follow. */
+const WHOLE_AT_ONCE_BYTES = 1024 * 1024
 
 /**
  * Reads WAL objects from the store, or from the entry that carries them. Readers of one range or object at the same time
@@ -50,8 +52,7 @@ export class ColdReader {
     const key = `${object}:${byteOffset}:${sizeBytes}`
     const range = this.#ranges.get(key)
     if (range !== undefined) return range
-    const mayBeWhole = at.key !== '' && at.sizeBytes <= this.#wholeMaxBytes
-    if (mayBeWhole && (whole || (!this.#flights.has(key) && this.#touch(object) > RANGES_BEFORE_WHOLE))) {
+    if (at.sizeBytes <= this.#wholeMaxBytes && (whole || this.#shouldBeWhole(at, key))) {
       const bytes = await this.#share(`${object}`, async () => {
         const body = await this.#get(at, 0, at.sizeBytes, reason)
         this.#whole.set(object, body)
@@ -69,7 +70,8 @@ export class ColdReader {
   /** See Wal.readFrom. */
   async readFrom(extent: WalExtent, offset: number, maxBytes: number): Promise<LocatedBatches> {
     const at = this.#object(extent.object)
-    if (at.key !== '' && extent.sizeBytes > SMALL_EXTENT_BYTES && !this.#whole.has(extent.object)) {
+    const allOfIt = extent.sizeBytes <= SMALL_EXTENT_BYTES || (offset <= extent.firstOffset && extent.sizeBytes <= maxBytes)
+    if (at.key !== '' && !allOfIt && at.sizeBytes > WHOLE_AT_ONCE_BYTES && !this.#whole.has(extent.object)) {
       const span = spanOf(await this.#index(at), extent, offset, maxBytes)
       const bytes = await this.read(extent.object, span.byteOffset, span.sizeBytes, false, 'fetch')
       return { bytes, baseOffset: span.baseOffset }
@@ -78,10 +80,12 @@ export class ColdReader {
     return cut(bytes, extent, offset, maxBytes)
   }
 
-  #touch(object: number): number {
-    const count = (this.#rangeCounts.get(object) ?? 0) + 1
-    this.#rangeCounts.set(object, count)
-    return count
+  #shouldBeWhole(object: WalObject, rangeKey: string): boolean {
+    if (object.sizeBytes <= WHOLE_AT_ONCE_BYTES || this.#flights.has(`${object.id}`)) return true
+    if (this.#flights.has(rangeKey)) return false
+    const count = (this.#rangeCounts.get(object.id) ?? 0) + 1
+    this.#rangeCounts.set(object.id, count)
+    return count > RANGES_BEFORE_WHOLE
   }
 
   #object(id: number): WalObject {

@@ -99,7 +99,7 @@ export class Connection implements BudgetWaiter {
 
   /** Closes at once, with a line in the log when there is a reason to tell. */
   destroy(reason: string | null): void {
-    if (reason !== null && !this.#closed) this.#parts.logger.warn(this.#fields(), `connection closed: ${reason}`)
+    if (reason !== null && !this.#socket.destroyed) this.#parts.logger.warn(this.#fields(), `connection closed: ${reason}`)
     this.#socket.destroy()
   }
 

@@ -75,7 +75,7 @@ export class RequestQueue {
   /** Forgets requests that wait, from the first that is not Produce on (those before are still applied), or all of them. */
   dropWaiting(keepProduce: boolean): void {
     let from = this.#running
-    while (keepProduce && from < this.#requests.length && isProduce(this.#requests[from].frame)) from++
+    if (keepProduce) while (from < this.#requests.length && isProduce(this.#requests[from].frame)) from++
     for (const request of this.#requests.splice(from)) this.#sizeBytes -= request.sizeBytes
   }
 

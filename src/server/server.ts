@@ -75,7 +75,7 @@ export class KafkaServer {
 
   /**
    * Stops accepting and reading, ends long polls, lets requests that run be answered for up to `graceMs`, then closes
-   * what is left. Idempotent.
+   * what is left; 0 closes all at once. Idempotent.
    */
   close(graceMs = 10000): Promise<void> {
     this.#closing ??= this.#close(graceMs)
@@ -90,11 +90,13 @@ export class KafkaServer {
     })
     for (const connection of this.#connections) connection.shutDown()
     if (this.#connections.size === 0) return
-    const deadline = this.#options.clock.timer(graceMs, () => {
+    const cutOff = (): void => {
       for (const connection of this.#connections) connection.destroy('the server stops and its answers did not go out in time')
-    })
+    }
+    const deadline = graceMs > 0 ? this.#options.clock.timer(graceMs, cutOff) : null
+    if (deadline === null) cutOff()
     await emptied
-    deadline.cancel()
+    deadline?.cancel()
   }
 
   #bind(listener: Listener): Promise<number> {

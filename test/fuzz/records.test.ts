@@ -39,7 +39,7 @@ test.each([1, 2, 3, 4])('seed %i: a damaged batch is refused or read, and never 
     const checked = checkBatch(cut, rules())
     const outcome = checked.header === null ? checked : validateRecords(cut, rules({ inflatedMaxBytes: 1e6 }))
     if (outcome.error !== 0) {
-      expect(outcome.message).not.toBe('')
+      if (outcome.message === '') throw new Error('refused without a word')
       refused++
       continue
     }
@@ -58,10 +58,16 @@ test.each(codecNames.map((name, codec) => [name, codec] as const))('%s: damaged 
     const payload = Buffer.from(good.subarray(0, next() < 0.2 ? Math.floor(next() * good.length) : good.length))
     for (let flips = Math.floor(next() * 4); flips > 0 && payload.length > 0; flips--)
       payload[Math.floor(next() * payload.length)] = Math.floor(next() * 256)
-    try {
-      expect(decompressPayload(codec, payload, 200000).length).toBeLessThanOrEqual(200000)
-    } catch (error) {
-      expect(error).toBeInstanceOf(RecordsError)
-    }
+    expect(inflatedBytes(codec, payload)).toBeLessThanOrEqual(200000)
   }
 })
+
+/** 0 for what is refused; any other error than ours ends the test. */
+function inflatedBytes(codec: number, payload: Uint8Array): number {
+  try {
+    return decompressPayload(codec, payload, 200000).length
+  } catch (error) {
+    if (error instanceof RecordsError) return 0
+    throw error
+  }
+}

@@ -24,7 +24,7 @@ describe.each(recordings)('$client, $codec, $set', ({ client, codec, set }) => {
 
   test('every record comes back byte for byte', () => {
     expect(wholeBatchBytes(batch, 0)).toBe(batch.length)
-    expect(readRecords(batch)).toEqual(expected.map((record, i) => ({ offset: i, ...record })))
+    expect(readRecords(batch)).toEqual(expected.map((record, i) => Object.assign({ offset: i }, record)))
   })
 
   test('passes as a produced batch', () => {

@@ -54,6 +54,11 @@ export function indexFile(bytes: Uint8Array): FileIndex {
     const partition = bounds(chunks[PARTITION].statistics)
     const offset = bounds(chunks[OFFSET].statistics)
     const timestamp = bounds(chunks[TIMESTAMP].statistics)
+    if (!(start >= 4 && end > start && end <= Number.MAX_SAFE_INTEGER && group.rows > 0)) throw corrupt('a row group lies outside its file')
+    if (partition.min === partition.max && offset.max - offset.min + 1 < group.rows) {
+      // Wrong bounds would hide rows: what can be seen of that is seen here, before a range is taken for a hole.
+      throw corrupt('a row group has more rows than offsets')
+    }
     const allNull = chunks[TIMESTAMP].statistics?.nullCount === group.rows
     const index: GroupIndex = {
       rows: group.rows,

@@ -73,6 +73,8 @@ export class LongReader extends LeafReader {
     if (encoding !== Encoding.deltaBinaryPacked) throw corrupt(`encoding ${encoding} of longs is not one of ours`)
     const present = new Float64Array(count)
     if (nulls < count) decodeDelta(values, { at: 0 }, values.length, present, count - nulls, this.#scale)
+    // A fraction would be cut by whoever makes an integer of it: the checksum, and then the batch, each in its own way.
+    if (this.#scale > 1) for (const value of present) if (!Number.isInteger(value)) throw corrupt('a time is no whole millisecond')
     if (nulls === 0) this.values = present
     else if (nulls === count) this.values = present.fill(-1)
     else {

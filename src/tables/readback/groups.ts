@@ -4,6 +4,7 @@ import { WorkerPool } from '../../base/workers.ts'
 import type { TableFile } from '../../metadata/view.ts'
 import type { ObjectStore } from '../../storage/store.ts'
 import { footerBytes } from '../parquet/footer.ts'
+import { corrupt } from '../parquet/thrift.ts'
 import type { BatchList } from './batches.ts'
 import type { FileIndex } from '../parquet/fileIndex.ts'
 import type { ReadbackTask } from './worker.ts'
@@ -64,14 +65,17 @@ export class Groups {
       if (needed > body.length && body.length >= guess)
         body = (await this.#store.getRange(file.key, { start: -needed }, { reason: 'fetch' })).body
       const index = await this.#run<FileIndex>({ kind: 'index', bytes: body }, body)
+      const rows = index.groups.reduce((sum, group) => sum + group.rows, 0)
+      if (rows !== file.rows) throw corrupt(`${file.key} has ${rows} rows where ${file.rows} are known`)
       this.#footers.set(file.key, index)
       return index
     })
   }
 
-  /** True when the row group can be had without a get. */
+  /** True when the row group can be had without a get: it is kept, or on its way. */
   has(file: TableFile, group: number): boolean {
-    return this.#decoded.has(cacheKey(file, group))
+    const key = cacheKey(file, group)
+    return this.#decoded.has(key) || this.#flights.has(key)
   }
 
   /** The batches of a row group. Errors: STORE_NOT_FOUND, CORRUPT. */

@@ -70,7 +70,7 @@ export class FileTableReader implements TableReader {
       }
     }
     merge.finish()
-    if (last !== null) this.#readAhead(last)
+    if (last !== null && loads < LOADS_PER_READ) this.#readAhead(last)
     return { batches, nextOffset: Math.max(served + 1, fromOffset) }
   }
 

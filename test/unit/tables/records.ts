@@ -12,16 +12,13 @@ import {
 } from '../../../protocol/records/header.ts'
 import { walkHeaders, walkRecords } from '../../../protocol/records/walk.ts'
 import type { PlainRow } from '../../../src/tables/row/crc.ts'
+import { seeded } from '../../lib/random.ts'
 
 export type TestRow = Omit<PlainRow, 'partition'>
 
-/** A small generator (Park–Miller), so that a failing case can be run again. */
+/** Seeded values beyond numbers, so that a failing case can be run again. */
 export function generator(seed: number): { int(below: number): number; bytes(length: number): Buffer; pick<T>(items: readonly T[]): T } {
-  let state = (seed % 2147483646) + 1
-  const int = (below: number): number => {
-    state = (state * 48271) % 2147483647
-    return state % below
-  }
+  const { int } = seeded(seed)
   return {
     int,
     bytes: (length) => Buffer.from(Array.from({ length }, () => int(256))),

@@ -107,7 +107,7 @@ test('large row groups are copied, small ones before them are evened out, and th
   expect(encoded.stats.rowGroups).toBe(1)
   expect(plain(copied.file.rows.get(4)!)).toEqual(plain(rows))
   for (const key of ['rows', 'valueCounts', 'nullValueCounts', 'lowerBounds', 'upperBounds', 'ranges'] as const) {
-    expect(copied.stats[key], key).toEqual(encoded.stats[key])
+    expect({ key, value: copied.stats[key] }).toEqual({ key, value: encoded.stats[key] })
   }
   expect(copied.stats.sizeBytes).toBe(copied.bytes.length)
   const objects = await parquetReadObjects({

@@ -28,20 +28,21 @@ export class Directories {
     if (!this.#fsync) return Promise.resolve()
     const round = this.#rounds.get(directory)
     if (round === undefined) return this.#start(directory)
-    round.next ??= round.running.then(
-      () => this.#start(directory),
-      () => this.#start(directory),
-    )
+    // When the running one fails, so does the next: what it could not write may be what these writers wait for, and another
+    // fsync would not say so.
+    round.next ??= round.running.then(() => this.#start(directory))
     return round.next
   }
 
   #start(directory: string): Promise<void> {
     const round: Round = { running: this.#syncNow(directory), next: null }
     this.#rounds.set(directory, round)
-    const end = (): void => {
-      if (round.next === null) this.#rounds.delete(directory)
-    }
-    round.running.then(end, end)
+    round.running.then(
+      () => {
+        if (round.next === null) this.#rounds.delete(directory)
+      },
+      () => this.#rounds.delete(directory),
+    )
     return round.running
   }
 

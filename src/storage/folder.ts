@@ -8,6 +8,7 @@ import { Directories } from './directories.ts'
 import { storeFailure, systemCode } from './failures.ts'
 import { bodyBuffers, readInto, systemFiles, writeAll, type Files } from './files.ts'
 import { walkKeys } from './folderList.ts'
+import { describe, Publisher } from './folderPublish.ts'
 import { FolderUpload } from './folderUpload.ts'
 import { checkKey, resolveRange } from './keys.ts'
 import { KeyMutex } from './keyMutex.ts'
@@ -38,24 +39,30 @@ export class FolderStore implements ObjectStore {
   readonly root: string
   readonly #files: Files
   readonly fsync: boolean
-  readonly #clock: Clock
   readonly #logger: Logger
   readonly #metrics: StoreMetrics | undefined
   readonly #directories: Directories
   readonly #temps: TempFiles
+  readonly #publisher: Publisher
   readonly #keys = new KeyMutex()
-  #lastTimeMicros = 0
   #closed = false
 
   constructor(options: FolderStoreOptions) {
     this.root = path.resolve(options.path)
     this.#files = options.files ?? systemFiles
     this.fsync = options.fsync ?? true
-    this.#clock = options.clock ?? systemClock
     this.#logger = options.logger ?? silentLogger
     this.#metrics = options.metrics
     this.#directories = new Directories(this.#files, this.fsync)
     this.#temps = new TempFiles(this.root, crypto.randomBytes(4).toString('hex'))
+    this.#publisher = new Publisher({
+      root: this.root,
+      files: this.#files,
+      directories: this.#directories,
+      fsync: this.fsync,
+      clock: options.clock ?? systemClock,
+      logger: this.#logger,
+    })
   }
 
   /** Makes the folder if need be and clears what dead processes left. Errors: STORE_FULL, STORE_UNAVAILABLE. */
@@ -93,69 +100,11 @@ export class FolderStore implements ObjectStore {
     try {
       temp = await this.#temps.create(this.#files)
       await writeAll(this.#files, temp.fd, buffers, 0)
-      return await this.#publish(key, temp, mode)
+      return await this.#publisher.publish(key, temp, mode)
     } catch (error) {
       throw storeFailure(error, `cannot write ${key}`, 'write')
     } finally {
-      if (temp !== null) await this.#discard(temp)
-    }
-  }
-
-  /** Makes the written temporary file durable and moves it to its key. The caller discards it in any case. */
-  async #publish(key: string, temp: TempFile, mode: 'replace' | 'ifAbsent'): Promise<ObjectInfo | null> {
-    // A time of its own for each write: inode numbers come back, and the file system's clock stands still for milliseconds.
-    this.#lastTimeMicros = Math.max(this.#clock.wallMs() * 1000, this.#lastTimeMicros + 1)
-    await this.#files.setTime(temp.fd, this.#lastTimeMicros / 1e6)
-    // Once only: after a failed fsync the kernel forgets which pages never came to disk, and a second one would lie.
-    if (this.fsync) await this.#files.fdatasync(temp.fd)
-    const info = describe(key, await this.#files.statOpen(temp.fd))
-    const target = path.join(this.root, key)
-    if (!(await this.#place(temp, target, mode))) return null
-    try {
-      await this.#directories.sync(path.dirname(target))
-    } catch (error) {
-      throw doubtful(error, `cannot make the folder of ${key} durable`)
-    }
-    return info
-  }
-
-  /** False when the key exists and must not. */
-  async #place(temp: TempFile, target: string, mode: 'replace' | 'ifAbsent'): Promise<boolean> {
-    const parent = path.dirname(target)
-    for (let attempt = 1; ; attempt++) {
-      await this.#directories.make(parent)
-      try {
-        if (mode === 'ifAbsent') await this.#files.link(temp.path, target)
-        else {
-          await this.#files.rename(temp.path, target)
-          temp.moved = true
-        }
-        return true
-      } catch (error) {
-        const code = systemCode(error)
-        if (code === 'EEXIST' && mode === 'ifAbsent') {
-          if ((await this.#files.stat(target)).isDirectory()) throw new FrazilError('REFUSED', `${target} is a folder`, error)
-          // "It exists" is an answer that people build on: it must outlast a power cut too.
-          await this.#directories.sync(parent)
-          return false
-        }
-        // Someone removed the folder by hand since it was made.
-        if (code === 'ENOENT' && attempt === 1) {
-          this.#directories.forget(parent)
-          continue
-        }
-        throw storeFailure(error, `cannot move a file to ${target}`, 'doubt')
-      }
-    }
-  }
-
-  /** Closes, and removes what was not renamed away. A leftover is cleared at the next start. */
-  async #discard(temp: TempFile): Promise<void> {
-    try {
-      await this.#files.close(temp.fd)
-      if (!temp.moved) await this.#files.unlink(temp.path)
-    } catch (error) {
-      this.#logger.warn({ file: temp.path, error: String(error) }, 'cannot remove a temporary file')
+      if (temp !== null) await this.#publisher.discard(temp)
     }
   }
 
@@ -264,8 +213,8 @@ export class FolderStore implements ObjectStore {
         checkKey(source)
         return path.join(this.root, source)
       },
-      publish: (temp, mode) => this.#keys.run(key, () => this.#publish(key, temp, mode)),
-      discard: (temp) => this.#discard(temp),
+      publish: (temp, mode) => this.#keys.run(key, () => this.#publisher.publish(key, temp, mode)),
+      discard: (temp) => this.#publisher.discard(temp),
     })
   }
 
@@ -295,13 +244,4 @@ export class FolderStore implements ObjectStore {
   #check(): void {
     if (this.#closed) throw new FrazilError('CLOSED', 'the store is closed')
   }
-}
-
-/** After the move: whatever the error, the new object may be there. */
-function doubtful(error: unknown, what: string): FrazilError {
-  return new FrazilError('STORE_UNKNOWN', `${what}: ${String(error)}`, error)
-}
-
-function describe(key: string, stats: fs.BigIntStats): ObjectInfo {
-  return { key, sizeBytes: Number(stats.size), etag: `${stats.ino.toString(16)}-${stats.mtimeNs.toString(16)}-${stats.size.toString(16)}` }
 }

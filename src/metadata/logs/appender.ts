@@ -76,6 +76,8 @@ export class Appender {
       segment.usedBytes = align(end)
     } catch (error) {
       this.#dirty = true
+      // On a full disk the file made ahead still has room.
+      if (this.#segmentFiles.ready) this.#mustBegin = true
       await this.#cleanOrFail(error)
       throw refusal(error, `cannot write entry ${number} of the metadata log`)
     }

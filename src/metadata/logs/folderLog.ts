@@ -100,6 +100,7 @@ export class FolderLog implements EntryLog {
       }
       if (wipe) this.#logger.info({ end }, 'removed the rest of an entry that was being written when the process ended')
       await this.#appender.adopt(wipe)
+      if (this.#isClosed()) throw new FrazilError('CLOSED', 'the metadata log was closed while it opened')
     } catch (error) {
       await this.#release()
       throw storeFailure(error, 'cannot open the metadata log', 'write')
@@ -126,15 +127,13 @@ export class FolderLog implements EntryLog {
     await this.#marks.writeSnapshot(lastEntry, bytes)
   }
 
-  read(from: number): AsyncIterable<RawEntry> {
-    return readEntries({
-      from,
-      end: () => this.#end,
-      find: (number) => {
-        this.#check()
-        return this.#find(number)
-      },
-    })
+  async *read(from: number): AsyncGenerator<RawEntry> {
+    this.#check()
+    const find = (number: number): Segment => {
+      this.#check()
+      return this.#find(number)
+    }
+    yield* readEntries({ from, end: () => this.#end, find })
   }
 
   /** The segment that holds an entry. Errors: STORE_NOT_FOUND. */
@@ -241,6 +240,10 @@ export class FolderLog implements EntryLog {
   async #release(): Promise<void> {
     await Promise.all(this.#segments.splice(0).map((segment) => segment.retire()))
     this.#lock?.release()
+  }
+
+  #isClosed(): boolean {
+    return this.#state === 'closed'
   }
 
   #check(): void {

@@ -1,5 +1,7 @@
 import fs from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { FolderLog } from '../../../src/metadata/logs/folderLog.ts'
+import { FolderStore } from '../../../src/storage/folder.ts'
 import { FailingFiles } from '../storage/failingFiles.ts'
 import { tempFolder } from '../storage/temp.ts'
 import { bytesOf, entryLogSuite } from './entryLogSuite.ts'
@@ -84,6 +86,18 @@ describe('folder log: files', () => {
     await expect(openLog(root)).rejects.toMatchObject({ code: 'STORE_IN_USE' })
     await log.append(1, bytesOf('1'))
     await log.close()
+    await (await openLog(root)).close()
+  })
+
+  it('gives the folder back when it is closed while it opens', async () => {
+    const root = tempFolder()
+    const store = new FolderStore({ path: root })
+    await store.open()
+    const log = new FolderLog({ store, podName: 'test' })
+    await expect(log.read(1)[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'CLOSED' })
+    const opening = log.open()
+    await log.close()
+    await expect(opening).rejects.toMatchObject({ code: 'CLOSED' })
     await (await openLog(root)).close()
   })
 })

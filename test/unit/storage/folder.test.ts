@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
+import { Directories } from '../../../src/storage/directories.ts'
 import { FolderStore } from '../../../src/storage/folder.ts'
 import { StoreMetrics } from '../../../src/storage/metrics.ts'
 import { openStore } from '../../../src/storage/open.ts'
@@ -52,6 +53,18 @@ describe('folder store: durability', () => {
     await Promise.all(Array.from({ length: 50 }, (_, i) => store.put(`d/${i}`, text('x'))))
     expect(failing.calls.filter(({ call }) => call === 'fdatasync')).toHaveLength(50)
     expect(failing.calls.filter(({ call }) => call === 'fsync').length).toBeLessThan(50)
+  })
+
+  it('fails all whose folder was being synced when that failed, and none later', async () => {
+    const failing = new FailingFiles()
+    const folder = tempFolder()
+    const directories = new Directories(failing.files, true)
+    let syncs = 0
+    failing.plan = (call) => (call === 'fsync' && syncs++ === 0 ? { code: 'EIO' } : null)
+    const answers = await Promise.allSettled([directories.sync(folder), directories.sync(folder), directories.sync(folder)])
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    await directories.sync(folder)
+    expect(syncs).toBe(2)
   })
 
   it('syncs nothing when told so', async () => {

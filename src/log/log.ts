@@ -9,7 +9,8 @@ import { Fetcher } from './fetch.ts'
 import { PartitionReader } from './partitionReader.ts'
 import type { FetchedPartition, Log, TableReader } from './port.ts'
 import { Throttle } from './throttle.ts'
-import { TimeLookup, type TimedOffset } from './times.ts'
+import type { TimedOffset } from './firstInBatch.ts'
+import { TimeLookup } from './times.ts'
 import { Waiters } from './waiters.ts'
 
 export interface PartitionLogOptions {
@@ -92,7 +93,8 @@ export class PartitionLog implements Log {
   }
 
   /** Stops listening to the metadata log. Parked fetches end with their own time or signal. */
-  close(): void {
+  async close(): Promise<void> {
     this.#waiters.close()
+    await this.#times.close()
   }
 }

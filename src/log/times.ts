@@ -1,28 +1,30 @@
 import {
-  BATCH_HEADER_BYTES,
+  batchAttributes,
   batchMaxTimestampMs,
-  batchSizeBytes,
+  batchOffsetCount,
+  CODEC_NONE,
   codecOf,
-  readBatchHeader,
-  timestampTypeOf,
-  type BatchHeader,
+  wholeBatchBytes,
 } from '../../protocol/records/header.ts'
-import { decompressPayload } from '../../protocol/records/codecs.ts'
-import { RecordCursor } from '../../protocol/records/walk.ts'
 import { FrazilError, hasCode } from '../base/errors.ts'
+import { WorkerPool } from '../base/workers.ts'
 import type { Metadata } from '../metadata/port.ts'
 import type { Extent, WalExtent } from '../metadata/view.ts'
 import type { Wal } from '../wal/port.ts'
+import { firstInBatch, type TimedOffset } from './firstInBatch.ts'
 import { filesOf } from './partitionReader.ts'
 import type { TableReader } from './port.ts'
 
-export interface TimedOffset {
-  readonly offset: number
+/** What `timesWorker.ts` is asked. */
+export interface BatchTask {
+  readonly batch: Uint8Array
+  readonly baseOffset: number
+  readonly from: number
   readonly timestampMs: number
 }
 
-/** A validated batch inflated within bounds once already; this only guards against a damaged one. */
-const INFLATED_MAX_BYTES = 256 * 1024 * 1024
+/** A compressed batch over this size is inflated by a worker. */
+const INLINE_BYTES = 32 * 1024
 
 /**
  * Lookups by time, exactly as Kafka answers them (K: UnifiedLog.fetchOffsetByTimestamp): the first record in offset order
@@ -33,11 +35,18 @@ export class TimeLookup {
   readonly #metadata: Metadata
   readonly #wal: Wal
   readonly #tables: TableReader
+  readonly #pool: WorkerPool
 
   constructor(options: { readonly metadata: Metadata; readonly wal: Wal; readonly tables: TableReader }) {
     this.#metadata = options.metadata
     this.#wal = options.wal
     this.#tables = options.tables
+    const file = './timesWorker' + (import.meta.url.endsWith('.ts') ? '.ts' : '.js')
+    this.#pool = new WorkerPool(new URL(file, import.meta.url), { size: 1 })
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close()
   }
 
   /** See Log.offsetByTime. */
@@ -77,9 +86,36 @@ export class TimeLookup {
   async #firstInWal(extent: WalExtent, from: number, timestampMs: number): Promise<TimedOffset | null> {
     const bytes = await this.#wal.read(extent.object, extent.byteOffset, extent.sizeBytes)
     // The second round looks into batches whose producer understated their largest timestamp (log/validate.ts).
-    return (
-      firstRecord(bytes, extent.firstOffset, from, timestampMs, true) ?? firstRecord(bytes, extent.firstOffset, from, timestampMs, false)
-    )
+    return (await this.#firstRecord(bytes, extent, from, timestampMs, true)) ?? this.#firstRecord(bytes, extent, from, timestampMs, false)
+  }
+
+  async #firstRecord(
+    bytes: Uint8Array,
+    extent: WalExtent,
+    from: number,
+    timestampMs: number,
+    trusting: boolean,
+  ): Promise<TimedOffset | null> {
+    let baseOffset = extent.firstOffset
+    for (let at = 0; at < bytes.length;) {
+      const sizeBytes = wholeBatchBytes(bytes, at)
+      if (sizeBytes < 0) throw new FrazilError('CORRUPT', `an extent of WAL object ${extent.object} is no run of whole batches`)
+      const next = baseOffset + batchOffsetCount(bytes, at)
+      if (next > from && (!trusting || batchMaxTimestampMs(bytes, at) >= timestampMs)) {
+        const found = await this.#firstInBatch(bytes.subarray(at, at + sizeBytes), baseOffset, from, timestampMs)
+        if (found !== null) return found
+      }
+      baseOffset = next
+      at += sizeBytes
+    }
+    return null
+  }
+
+  async #firstInBatch(batch: Uint8Array, baseOffset: number, from: number, timestampMs: number): Promise<TimedOffset | null> {
+    if (codecOf(batchAttributes(batch)) === CODEC_NONE || batch.length <= INLINE_BYTES)
+      return firstInBatch(batch, baseOffset, from, timestampMs)
+    const task: BatchTask = { batch: new Uint8Array(batch), baseOffset, from, timestampMs }
+    return this.#pool.run<TimedOffset | null>(task, [task.batch.buffer as ArrayBuffer])
   }
 
   /** Once more after a barrier when what was looked at has moved meanwhile (L8). */
@@ -92,34 +128,4 @@ export class TimeLookup {
       return look()
     }
   }
-}
-
-function firstRecord(bytes: Uint8Array, firstOffset: number, from: number, timestampMs: number, trusting: boolean): TimedOffset | null {
-  let baseOffset = firstOffset
-  for (let at = 0; at < bytes.length; at += batchSizeBytes(bytes, at)) {
-    const header = readBatchHeader(bytes, at)
-    if (header.sizeBytes < BATCH_HEADER_BYTES) throw new FrazilError('CORRUPT', 'a WAL extent is no run of whole batches')
-    const next = baseOffset + header.lastOffsetDelta + 1
-    if (next > from && (!trusting || batchMaxTimestampMs(bytes, at) >= timestampMs)) {
-      const found = firstInBatch(bytes.subarray(at, at + header.sizeBytes), header, baseOffset, from, timestampMs)
-      if (found !== null) return found
-    }
-    baseOffset = next
-  }
-  return null
-}
-
-function firstInBatch(batch: Uint8Array, header: BatchHeader, baseOffset: number, from: number, timestampMs: number): TimedOffset | null {
-  if (timestampTypeOf(header.attributes) === 1) {
-    // Every record of it has the append time.
-    return header.maxTimestampMs >= timestampMs ? { offset: Math.max(baseOffset, from), timestampMs: header.maxTimestampMs } : null
-  }
-  const payload = decompressPayload(codecOf(header.attributes), batch.subarray(BATCH_HEADER_BYTES), INFLATED_MAX_BYTES)
-  const cursor = new RecordCursor().reset(payload, 0, payload.length, header.count)
-  while (cursor.next()) {
-    const at = header.baseTimestampMs + cursor.timestampDeltaMs
-    const offset = baseOffset + cursor.offsetDelta
-    if (at >= timestampMs && offset >= from) return { offset, timestampMs: at }
-  }
-  return null
 }

@@ -70,3 +70,14 @@ test('a batch whose header understates its largest timestamp is looked into', as
   await w.plog.append([{ topic: w.topic, partition: 0, batch: { ...walBatch({}, bytes), maxTimestampMs: 900 } }])
   expect(await w.plog.offsetByTime(w.topic, 0, 500)).toEqual({ offset: 1, timestampMs: 900 })
 })
+
+test('a large compressed batch is looked into by a worker', async () => {
+  const w = await logWorld()
+  const timestampsMs = Array.from({ length: 50_000 }, (_, i) => (i * 7919) % 100_003)
+  const bytes = batchBytes({ timestampsMs, codec: CODEC_GZIP, valueBytes: 50 })
+  expect(bytes.length).toBeGreaterThan(32 * 1024)
+  await w.plog.append([{ topic: w.topic, partition: 0, batch: walBatch({}, bytes) }])
+  const offset = timestampsMs.findIndex((at) => at >= 99_000)
+  expect(await w.plog.offsetByTime(w.topic, 0, 99_000)).toEqual({ offset, timestampMs: timestampsMs[offset] })
+  await w.plog.close()
+})

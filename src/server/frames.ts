@@ -5,10 +5,12 @@ const SIZE_BYTES = 4
 const EAGER_BYTES = 64 * 1024
 /** … or when this part of it has arrived: who announces 100 MiB and sends nothing costs nothing. */
 const ARRIVED_SHARE = 1 / 8
+/** A frame of a fourth of its chunk or more is left in there; so a frame keeps at most four times its size alive. */
+const IN_PLACE_SHARE = 4
 
 /**
  * Cuts a byte stream into frames (int32 size, then that many bytes). The size is checked before memory is taken. A frame
- * ends in one buffer of its own size; one that fills most of the chunk it came in stays there, uncopied.
+ * ends in one buffer of its own size; one that fills much of the chunk it came in stays there, uncopied.
  *
  * `feed` a chunk, then ask `nextSizeBytes` and `take` until both have nothing; only then feed again.
  */
@@ -59,7 +61,7 @@ export class FrameReader {
     const piece = this.#chunk.subarray(this.#at, this.#at + arrived)
     this.#at += arrived
     let frame: Buffer | null
-    if (this.#filled === 0 && arrived === size) frame = size * 2 >= this.#chunk.length ? piece : Buffer.from(piece)
+    if (this.#filled === 0 && arrived === size) frame = size * IN_PLACE_SHARE >= this.#chunk.length ? piece : Buffer.from(piece)
     else {
       this.#keep(piece, size)
       frame = this.#filled === size ? this.#frame : null

@@ -39,6 +39,8 @@ export interface Bench {
   table(topic: TopicView): TableView
   /** A load through the catalog, in effect: flushes; the table's current metadata. */
   load(topic: TopicView): Promise<LoadedTable>
+  /** Deletes a topic as the API does: flushes, then keeps the table under another name ('' drops it). */
+  remove(topic: TopicView, keepTableAs: string): Promise<void>
   /** Stops as a kill would: nothing is flushed. The folder and the log stay. */
   kill(): Promise<void>
   /** As `kill`, and removes the folder. */
@@ -161,6 +163,11 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
       const lag = await tables.loads.flush(topic)
       if (lag.records > 0) throw new Error(`${lag.records} records are missing`)
       return (await tables.publisher.load(engine.state.table(topic.topic)!))!
+    },
+    async remove(topic, keepTableAs) {
+      await tables.loads.flush(topic)
+      const result = await engine.propose({ kind: 'deleteTopic', topic: topic.topic, keepTableAs, graceMs: 0 })
+      if (result.kind !== 'ok') throw new Error(JSON.stringify(result))
     },
     kill,
     async end() {

@@ -16,7 +16,6 @@ import { Publisher } from './iceberg/publisher.ts'
 import { Expirer } from './maintain/expirer.ts'
 import { OrphanSearch } from './maintain/orphans.ts'
 import { TableRetention } from './maintain/retention.ts'
-import { TopicRemover } from './maintain/topicRemover.ts'
 
 const FILE_BYTES = 64 * 1024 * 1024
 const RETENTION_CHECK_MS = 300_000
@@ -58,7 +57,6 @@ export interface Tables {
   readonly loads: Loads
   readonly compactor: Compactor
   readonly retention: TableRetention
-  readonly remover: TopicRemover
   start(): void
   /** Ends conversions, publications and hints that run, takes no more. */
   close(): Promise<void>
@@ -99,7 +97,6 @@ export function createTables(options: TablesOptions): Tables {
     settings,
     everyMs: options.retentionCheckMs ?? RETENTION_CHECK_MS,
   })
-  const remover = new TopicRemover({ metadata, converter, clock, logger, settings })
   const orphans = new OrphanSearch({ store, metadata, publisher, clock, logger })
   return {
     publisher,
@@ -107,7 +104,6 @@ export function createTables(options: TablesOptions): Tables {
     loads,
     compactor,
     retention,
-    remover,
     start() {
       converter.start()
       retention.start()

@@ -53,7 +53,7 @@ export function acceptedStems(loaded: LoadedTable): Map<number, string> {
  */
 export class OrphanSearch {
   readonly #options: OrphansOptions
-  #closed = false
+  readonly #abort = new AbortController()
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: OrphansOptions) {
@@ -65,7 +65,7 @@ export class OrphanSearch {
   }
 
   async close(): Promise<void> {
-    this.#closed = true
+    this.#abort.abort()
     await this.#running
   }
 
@@ -73,9 +73,9 @@ export class OrphanSearch {
     const { clock, logger, metadata, publisher } = this.#options
     const uuids = [...metadata.state.tables()].map((table) => table.uuid)
     for (const uuid of uuids) {
-      await clock.sleep(PAUSE_MS)
+      await clock.sleep(PAUSE_MS, this.#abort.signal)
       const table = metadata.state.tableByUuid(uuid)
-      if (this.#closed) return
+      if (this.#abort.signal.aborted) return
       if (table === null) continue
       try {
         const loaded = await publisher.load(table)
@@ -87,7 +87,7 @@ export class OrphanSearch {
           await metadata.propose({ kind: 'enqueueDeletions', items })
         }
       } catch (error) {
-        if (this.#closed || hasCode(error, 'CLOSED')) return
+        if (this.#abort.signal.aborted || hasCode(error, 'CLOSED')) return
         logger.warn({ err: error, table: table.name }, 'the search for orphans in a table’s folder failed')
       }
     }

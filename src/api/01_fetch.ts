@@ -8,7 +8,8 @@
  * - current_leader_epoch older than ours: FENCED_LEADER_EPOCH, newer: UNKNOWN_LEADER_EPOCH (KIP-320). With the former, v16
  *   names the leader and its address (KIP-951).
  * - last_fetched_epoch (v12) that ended before the fetch offset: diverging_epoch and no records (KIP-595).
- * - The last stable offset is the high watermark; the aborted list is null for read_uncommitted and empty for read_committed.
+ * - The last stable offset is the high watermark; the aborted list is null for read_uncommitted and empty for read_committed,
+ *   and for partitions that do not exist, as Kafka has it.
  * - Sessions (KIP-227): answers carry session id 0, "none was made", which is always legal; so every request is a full one.
  *   A request that goes on in a session is FETCH_SESSION_ID_NOT_FOUND, upon which clients send a full one.
  *
@@ -68,9 +69,10 @@ function prepareTopic(topic: Topic, context: RequestContext, wanted: FetchPartit
   const { state } = parts.metadata
   const found = findTopic(state, context.version >= 13 ? { byId: true, topicId: topic.topicId } : { byId: false, name: topic.topic })
   return topic.partitions.map((asked): Outcome => {
-    if (typeof found === 'number') return { answer: errorAnswer(asked.partition, found) }
+    const unknown = (error: number): Outcome => ({ answer: { ...errorAnswer(asked.partition, error), abortedTransactions: [] } })
+    if (typeof found === 'number') return unknown(found)
     const view = state.partition(found.topic, asked.partition)
-    if (view === null) return { answer: errorAnswer(asked.partition, Errors.UNKNOWN_TOPIC_OR_PARTITION) }
+    if (view === null) return unknown(Errors.UNKNOWN_TOPIC_OR_PARTITION)
     const answer = epochAnswer(asked, found, view, context, parts)
     if (answer !== null) return { answer }
     wanted.push({ topic: found.topic, partition: asked.partition, fetchOffset: asked.fetchOffset, maxBytes: asked.partitionMaxBytes })

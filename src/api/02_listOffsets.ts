@@ -6,7 +6,7 @@
  *   -6 earliest pending upload (v11, KIP-1023): nothing is tiered, so -1.
  * - A time: the first record at or after it, with its own timestamp; none: offset and timestamp -1, no error.
  * - A special value of a later version, or any other negative one: UNSUPPORTED_VERSION for the partition.
- * - A partition named twice: INVALID_REQUEST for it (K: ReplicaManager.fetchOffset).
+ * - A partition named twice: answered once, INVALID_REQUEST (K: ReplicaManager.fetchOffset).
  * - Nothing is answered from an old view: the handler waits for the metadata log's end first (L8).
  *
  * v2 isolation level · v4 leader epochs, in both directions · v6 flexible · v10 timeout.
@@ -41,30 +41,15 @@ const SINCE: Readonly<Record<number, number>> = {
 
 async function handle(request: Request, context: RequestContext, parts: ApiParts): Promise<ResponseOf<2>> {
   await parts.metadata.barrier()
-  const repeated = repeatedPartitions(request)
-  const topics = request.topics.map(async (topic) => ({
-    name: topic.name,
-    partitions: await Promise.all(
-      topic.partitions.map(async (asked) => {
-        if (repeated.has(`${topic.name}/${asked.partitionIndex}`)) return errorAnswer(asked, Errors.INVALID_REQUEST)
-        return lookUp(topic.name, asked, context, parts)
-      }),
-    ),
-  }))
+  const topics = request.topics.map(async ({ name, partitions }) => {
+    const first = new Map(partitions.toReversed().map((asked) => [asked.partitionIndex, asked]))
+    const repeated = new Set(partitions.filter((asked) => first.get(asked.partitionIndex) !== asked).map((asked) => asked.partitionIndex))
+    const answers = Array.from(first.values(), (asked) =>
+      repeated.has(asked.partitionIndex) ? errorAnswer(asked, Errors.INVALID_REQUEST) : lookUp(name, asked, context, parts),
+    )
+    return { name, partitions: await Promise.all(answers) }
+  })
   return { throttleTimeMs: 0, topics: await Promise.all(topics) }
-}
-
-function repeatedPartitions(request: Request): Set<string> {
-  const seen = new Set<string>()
-  const repeated = new Set<string>()
-  for (const topic of request.topics) {
-    for (const { partitionIndex } of topic.partitions) {
-      const key = `${topic.name}/${partitionIndex}`
-      if (seen.has(key)) repeated.add(key)
-      seen.add(key)
-    }
-  }
-  return repeated
 }
 
 async function lookUp(name: string, asked: Asked, context: RequestContext, parts: ApiParts): Promise<PartitionAnswer> {

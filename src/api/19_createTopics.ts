@@ -95,7 +95,8 @@ function planTopic(topic: Topic, parts: ApiParts, taken: ReadonlyMap<string, str
 
 async function make(plan: Plan, validateOnly: boolean, context: RequestContext, parts: ApiParts): Promise<TopicAnswer> {
   const { name, partitions, configs } = plan
-  let topicId: string | undefined
+  // Kafka answers an id also when nothing is made.
+  let topicId = parts.randomUuid()
   if (!validateOnly) {
     const created = await createTopic(name, partitions, configs, parts)
     if (created.topic === null) return refused(name, created)

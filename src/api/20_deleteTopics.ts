@@ -41,19 +41,33 @@ async function handle(request: Request, context: RequestContext, parts: ApiParts
     const error = context.version < 3 ? Errors.INVALID_REQUEST : Errors.TOPIC_DELETION_DISABLED
     return { throttleTimeMs: 0, responses: asked.map((topic) => toAnswer(topic, { error, message: 'Topic deletion is disabled.' })) }
   }
-  const resolved = asked.map((topic) => resolve(topic, parts))
-  const times = new Map<number, number>()
-  for (const found of resolved) if ('topic' in found) times.set(found.topic.topic, (times.get(found.topic.topic) ?? 0) + 1)
-  const responses = await Promise.all(
-    asked.map(async (topic, i) => {
-      const found = resolved[i]
-      if (!('topic' in found)) return toAnswer(topic, found)
-      if (times.get(found.topic.topic)! > 1) return toAnswer(topic, { error: Errors.INVALID_REQUEST, message: 'Duplicate topic name.' })
-      const outcome = await deleteTopic(found.topic, parts)
-      return toAnswer(outcome.error === Errors.NONE ? { name: found.topic.name, topicId: found.topic.topicId } : topic, outcome)
-    }),
-  )
-  return { throttleTimeMs: 0, responses }
+  const plans = planDeletions(asked, parts)
+  const responses = plans.map(async ({ topic, names, outcome }) => toAnswer(names, outcome ?? (await deleteTopic(topic!, parts))))
+  return { throttleTimeMs: 0, responses: await Promise.all(responses) }
+}
+
+/** One answer of the response: a topic to delete, or an outcome that is known already. */
+interface Plan {
+  readonly topic: TopicView | null
+  readonly names: Asked
+  readonly outcome: Outcome | null
+}
+
+/** What was asked for several times is answered once, with an error, as Kafka does. */
+function planDeletions(asked: readonly Asked[], parts: ApiParts): Plan[] {
+  const plans = new Map<string, Plan>()
+  const repeated: Outcome = { error: Errors.INVALID_REQUEST, message: 'Duplicate topic name.' }
+  for (const one of asked) {
+    const found = resolve(one, parts)
+    const topic = 'topic' in found ? found.topic : null
+    const key = topic === null ? `${one.name}/${one.topicId}` : String(topic.topic)
+    const names = topic === null ? one : { name: topic.name, topicId: topic.topicId }
+    const outcome = 'topic' in found ? null : found
+    const before = plans.get(key)
+    if (before === undefined) plans.set(key, { topic, names, outcome })
+    else plans.set(key, { topic: null, names: before.names, outcome: repeated })
+  }
+  return Array.from(plans.values())
 }
 
 function askedTopics(request: Request, context: RequestContext): Asked[] {

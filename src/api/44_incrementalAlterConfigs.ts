@@ -2,13 +2,13 @@
  * IncrementalAlterConfigs (44): changes single configs of topics and nodes (KIP-339). Served v0–1.
  *
  * - Operations: 0 SET, 1 DELETE (back to the default), 2 APPEND and 3 SUBTRACT on lists. APPEND starts from the value that holds and
- *   keeps it free of repeats. On anything but a list: INVALID_CONFIG.
+ *   keeps it free of repeats. On anything but a list: INVALID_CONFIG. DELETE of a key that is not set, or not known, is no error.
  * - A resource is changed whole or not at all; others of the request go on. A resource given twice, or a key given twice within one,
  *   or SET without a value: INVALID_REQUEST.
  * - Topic: unknown: UNKNOWN_TOPIC_OR_PARTITION; unknown key or bad value: INVALID_CONFIG; keys that are fixed when a topic is made
  *   (table.namespace, table.name): INVALID_CONFIG.
- * - Node: an id, or '' for the whole cluster; an id that never was: BROKER_ID_NOT_REGISTERED; a key that a running broker cannot
- *   change: INVALID_REQUEST. Groups, loggers, client metrics: INVALID_REQUEST.
+ * - Node: an id, or '' for the whole cluster; an id that never was, or a key that a running broker cannot change:
+ *   INVALID_REQUEST. Groups, loggers, client metrics: INVALID_REQUEST.
  * - validate_only answers the same and changes nothing.
  *
  * v1 flexible.

@@ -1,16 +1,18 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
-import { apis, decodeRequest, encodeResponseFrame, Errors, ProtocolError, type ApiKey, type Encoded } from '../../protocol/index.ts'
+import {
+  apis,
+  decodeRequest,
+  encodeResponseFrame,
+  Errors,
+  ProtocolError,
+  type ApiKey,
+  type Encoded,
+  type RequestHeaderAt,
+} from '../../protocol/index.ts'
 import { unsupportedVersion } from './18_apiVersions.ts'
 import { CloseConnection, type Connection, type RequestContext, type ServedApi } from './handler.ts'
 import type { ApiParts } from './parts.ts'
 import { SERVED } from './served.ts'
-
-export interface RequestHeader {
-  readonly apiKey: number
-  readonly apiVersion: number
-  readonly correlationId: number
-  readonly clientId: string | null
-}
 
 const API_VERSIONS = 18
 
@@ -22,7 +24,8 @@ interface Route {
 }
 
 /**
- * From a decoded header and a body to the frame of the response. Handlers begin in the order of the calls and synchronously,
+ * From a decoded header and the frame it stood in (without its size) to the frame of the response: what main.ts puts behind
+ * the server (server/port.ts, `Dispatch`). Handlers begin in the order of the calls and synchronously,
  * so that Produce requests of one connection may be dispatched one after the other without waiting (L12).
  */
 export class Dispatcher {
@@ -53,7 +56,7 @@ export class Dispatcher {
    * does not decode, or a refusal that has no other form. The caller logs that, once. A fault of ours is logged here and
    * answered with UNKNOWN_SERVER_ERROR.
    */
-  async dispatch(connection: Connection, header: RequestHeader, body: Buffer, bodyAt = 0): Promise<Encoded | null> {
+  async dispatch(connection: Connection, header: RequestHeaderAt, frame: Buffer): Promise<Encoded | null> {
     const { apiKey, apiVersion: version, correlationId } = header
     const route = this.#routes.get(apiKey)
     if (route === undefined) throw new ProtocolError('unsupported', `API key ${apiKey} is not served`)
@@ -63,7 +66,7 @@ export class Dispatcher {
       if (apiKey === API_VERSIONS) return encodeResponseFrame(API_VERSIONS, 0, correlationId, unsupportedVersion(api))
       throw new ProtocolError('unsupported', `${name} v${version} is not served, only ${api.versions.min} to ${api.versions.max}`)
     }
-    const request = decodeRequest(api.key, version, body, bodyAt) as never
+    const request = decodeRequest(api.key, version, frame, header.bodyAt) as never
     const context: RequestContext = { version, correlationId, clientId: header.clientId ?? '', connection }
     const startMs = this.#parts.clock.monotonicMs()
     const response = await this.#handle(route, request, context)

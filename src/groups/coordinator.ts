@@ -97,7 +97,7 @@ export class GroupCoordinator {
   /** JoinGroup; resolves when the member's generation is known, which may take the rebalance timeout. */
   join(request: JoinRequest): Promise<JoinResult> {
     const refuse = (error: number): Promise<JoinResult> => Promise.resolve(joinError(error, request.memberId))
-    const unavailable = this.#unavailable(request.groupId)
+    const unavailable = this.#unavailable(request.groupId, true)
     if (unavailable !== Errors.NONE) return refuse(unavailable)
     const { sessionTimeoutMinMs, sessionTimeoutMaxMs, membersMax } = this.#options.settings()
     if (request.sessionTimeoutMs < sessionTimeoutMinMs || request.sessionTimeoutMs > sessionTimeoutMaxMs)
@@ -133,7 +133,7 @@ export class GroupCoordinator {
   }
 
   leave(groupId: string, leaving: readonly LeavingMember[]): LeaveResult {
-    const unavailable = this.#unavailable(groupId)
+    const unavailable = this.#unavailable(groupId, true)
     if (unavailable !== Errors.NONE) return { error: unavailable, members: [] }
     const group = this.#find(groupId)
     if (group === null) return { error: Errors.NONE, members: leaving.map((member) => ({ ...member, error: Errors.UNKNOWN_MEMBER_ID })) }
@@ -203,7 +203,7 @@ export class GroupCoordinator {
   }
 
   #member(request: HeartbeatRequest): { readonly group: Group; readonly member: Member } | number {
-    const unavailable = this.#unavailable(request.groupId)
+    const unavailable = this.#unavailable(request.groupId, true)
     if (unavailable !== Errors.NONE) return unavailable
     const group = this.#find(request.groupId)
     if (group === null) return Errors.UNKNOWN_MEMBER_ID
@@ -211,9 +211,12 @@ export class GroupCoordinator {
     return typeof member === 'number' ? member : { group, member }
   }
 
-  /** Why this process cannot speak for the group. A shard that went to another pod takes its live groups with it. */
-  #unavailable(groupId: string): number {
-    if (groupId === '') return Errors.INVALID_GROUP_ID
+  /**
+   * Why this process cannot speak for the group. A shard that went to another pod takes its live groups with it. Members
+   * need a group id; the empty one is good for offsets and descriptions, as old simple consumers use it.
+   */
+  #unavailable(groupId: string, withMembers = false): number {
+    if (withMembers && groupId === '') return Errors.INVALID_GROUP_ID
     if (this.#closed) return Errors.NOT_COORDINATOR
     if (ownedEpoch(this.#options.metadata, groupId) !== null) return Errors.NONE
     this.#groups.get(groupId)?.die(Errors.NOT_COORDINATOR)

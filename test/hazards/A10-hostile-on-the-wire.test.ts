@@ -44,7 +44,7 @@ describe('a produced batch with', () => {
 describe('a request body that does not decode', () => {
   it('closes the connection and changes nothing', async () => {
     for (const body of [Buffer.alloc(0), Buffer.alloc(3), Buffer.from('ffff7fffffffffffffff7fffffff', 'hex')]) {
-      const header = { apiKey: 0, apiVersion: 3, correlationId: 1, clientId: null }
+      const header = { apiKey: 0, apiVersion: 3, correlationId: 1, clientId: null, bodyAt: 0 }
       await expect(world.dispatcher.dispatch(world.connection, header, body)).rejects.toBeInstanceOf(ProtocolError)
     }
   })

@@ -39,7 +39,7 @@ describe('a message set of magic 1', () => {
 
   it('closes the connection in v0, v1 and v2, though they are shown', async () => {
     for (const apiVersion of [0, 1, 2]) {
-      const header = { apiKey: 0, apiVersion, correlationId: 1, clientId: 'old' }
+      const header = { apiKey: 0, apiVersion, correlationId: 1, clientId: 'old', bodyAt: 0 }
       const sent = world.dispatcher.dispatch(world.connection, header, Buffer.concat([Buffer.alloc(10), messageSet()]))
       await expect(sent).rejects.toThrow(`Produce v${apiVersion} is not served`)
     }

@@ -11,8 +11,7 @@ let world: ApiWorld
 beforeAll(async () => {
   world = await apiWorld()
   for (let i = 0; i < 10; i++) await world.call(0, 9, produceRequest({ name: 'a' }, batchBytes({ count: 2 })))
-  const trimmed = await world.call(21, 2, { topics: [{ name: 'a', partitions: [{ partitionIndex: 0, offset: 10 }] }], timeoutMs: 1 })
-  expect(trimmed.topics[0].partitions[0]).toEqual({ partitionIndex: 0, lowWatermark: 10, errorCode: 0 })
+  await world.call(21, 2, { topics: [{ name: 'a', partitions: [{ partitionIndex: 0, offset: 10 }] }], timeoutMs: 1 })
 })
 afterAll(() => world.close())
 

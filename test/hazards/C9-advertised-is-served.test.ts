@@ -106,7 +106,8 @@ describe('what ApiVersions shows', () => {
       const groupId = `chain-${version}`
       const { memberId, generationId } = await join(groupId, version)
       const assignments = [{ memberId, assignment: Buffer.from('all') }]
-      const synced = await world.call(14, Math.min(version, 5), { groupId, generationId, memberId, assignments })
+      const protocol = version >= 5 ? { protocolType: 'consumer', protocolName: 'range' } : {}
+      const synced = await world.call(14, Math.min(version, 5), { groupId, generationId, memberId, ...protocol, assignments })
       expect(synced).toMatchObject({ errorCode: 0, assignment: Buffer.from('all') })
       const beatVersion = Math.min(version, 4)
       expect(await world.call(12, beatVersion, { groupId, generationId, memberId })).toMatchObject({ errorCode: 0 })
@@ -144,7 +145,7 @@ describe('what ApiVersions shows', () => {
 
 describe('what it does not show', () => {
   it('closes the connection: unknown keys, and versions outside the range', async () => {
-    const header = { apiKey: 24, apiVersion: 0, correlationId: 1, clientId: null }
+    const header = { apiKey: 24, apiVersion: 0, correlationId: 1, clientId: null, bodyAt: 0 }
     await expect(world.dispatcher.dispatch(world.connection, header, Buffer.alloc(0))).rejects.toMatchObject({ reason: 'unsupported' })
     for (const [apiKey, apiVersion] of [
       [0, 2],
@@ -152,7 +153,7 @@ describe('what it does not show', () => {
       [1, 3],
       [22, 6],
     ]) {
-      const old = { apiKey, apiVersion, correlationId: 1, clientId: null }
+      const old = { apiKey, apiVersion, correlationId: 1, clientId: null, bodyAt: 0 }
       await expect(world.dispatcher.dispatch(world.connection, old, Buffer.alloc(64))).rejects.toMatchObject({ reason: 'unsupported' })
     }
   })
@@ -160,7 +161,7 @@ describe('what it does not show', () => {
   it('is told in v0 where it is ApiVersions itself, with its own range alone', async () => {
     const encoded = await world.dispatcher.dispatch(
       world.connection,
-      { apiKey: 18, apiVersion: 99, correlationId: 7, clientId: null },
+      { apiKey: 18, apiVersion: 99, correlationId: 7, clientId: null, bodyAt: 0 },
       Buffer.alloc(0),
     )
     expect(Buffer.concat(encoded!.chunks).toString('hex')).toBe('0000001000000007002300000001001200000005')

@@ -45,7 +45,7 @@ describe('bytes of members', () => {
     const protocols = [{ name: 'range', metadata: Buffer.from('subscription') }]
     const header = { apiKey: 11, apiVersion: 3, correlationId: 1, clientId: 'c' } as const
     const frame = Buffer.concat(encodeRequestFrame(header, { groupId: 'frames', ...joins, protocols }).chunks).subarray(4)
-    const joining = world.dispatcher.dispatch(world.connection, header, frame, decodeRequestHeader(frame).bodyAt)
+    const joining = world.dispatcher.dispatch(world.connection, decodeRequestHeader(frame), frame)
     await settle()
     frame.fill(0)
     await world.clock.advance(3_000)

@@ -45,7 +45,7 @@ function brokerTarget(name: string, { metadata, brokerConfigs }: ApiParts): Alte
   if (name !== '') {
     if (!/^-?\d+$/.test(name)) return { error: Errors.INVALID_REQUEST, message: `Broker id must be an integer, but it is: ${name}` }
     const known = [...metadata.state.pods()].some((pod) => pod.nodeId === Number(name))
-    if (!known) return { error: Errors.BROKER_ID_NOT_REGISTERED, message: `No broker with id ${name} found.` }
+    if (!known) return { error: Errors.INVALID_REQUEST, message: `Unexpected broker id, expected ${metadata.nodeId}, but received ${name}` }
   }
   const broker = name === '' ? '' : String(Number(name))
   return {

@@ -48,8 +48,8 @@ function changedValue({ name, value, configOperation }: Config, target: AlterTar
   const definition = target.definitions.get(name)
   if (!(configOperation in OPERATIONS))
     return { error: Errors.INVALID_REQUEST, message: `Unknown operation ${configOperation} for ${name}` }
-  if (definition === undefined) return { error: Errors.INVALID_CONFIG, message: `Unknown ${target.kind} config name: ${name}` }
   if (configOperation === DELETE) return FIXED.has(name) && target.own.has(name) ? fixed(name) : null
+  if (definition === undefined) return { error: Errors.INVALID_CONFIG, message: `Unknown ${target.kind} config name: ${name}` }
   if (configOperation === SET) return value!
   if (definition.type !== 'LIST') {
     return { error: Errors.INVALID_CONFIG, message: `Can't ${OPERATIONS[configOperation]} to key ${name} because its type is not LIST.` }

@@ -96,7 +96,7 @@ export async function apiWorld(
     const correlationId = ++correlation
     const frame = Buffer.concat(encodeRequestFrame({ apiKey, apiVersion, correlationId, clientId }, request).chunks).subarray(4)
     const header = decodeRequestHeader(frame)
-    const encoded = await dispatcher.dispatch(connection, header, frame, header.bodyAt)
+    const encoded = await dispatcher.dispatch(connection, header, frame)
     if (encoded === null) return null
     const bytes = Buffer.concat(encoded.chunks)
     if (bytes.length !== encoded.sizeBytes || bytes.readInt32BE(0) !== bytes.length - 4) throw new Error('the size of the frame is wrong')

@@ -90,6 +90,16 @@ export async function until(done: () => boolean, what: string): Promise<void> {
 
 const noBroker = { own: (): undefined => undefined }
 
+/** Lets time pass in steps until `done`, a bounded number of them; real work in between gets its turn. */
+export async function advanceUntil(clock: Clock, stepMs: number, done: () => boolean, what: string): Promise<void> {
+  for (let step = 0; step < 2000; step++) {
+    if (done()) return
+    if (clock instanceof ManualClock) await clock.advance(stepMs)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  throw new Error(`${what} did not come`)
+}
+
 /** Tables over a real folder, a real state machine and a real WAL. */
 export async function bench(options: BenchOptions = {}): Promise<Bench> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'frazil-tables-'))

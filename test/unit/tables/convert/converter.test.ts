@@ -4,7 +4,7 @@ import type { Metadata } from '../../../../src/metadata/port.ts'
 import { encode, merge } from '../../../../src/tables/convert/files.ts'
 import { currentSnapshot } from '../../../../src/tables/iceberg/table.ts'
 import { ManualClock, settle } from '../../wal/harness.ts'
-import { bench, until, type Bench, type BenchOptions } from '../harness.ts'
+import { advanceUntil, bench, until, type Bench, type BenchOptions } from '../harness.ts'
 
 let open: Bench | null = null
 async function start(options: BenchOptions = {}): Promise<Bench & { readonly clock: ManualClock }> {
@@ -82,9 +82,7 @@ describe('conversion', () => {
       set: { 'table.commit.interval.ms': '1000' },
       remove: [],
     })
-    await b.clock.advance(9000)
-    await b.clock.advance(1000)
-    await until(() => b.table(topic).publication === 1, 'the publication')
+    await advanceUntil(b.clock, 1000, () => b.table(topic).publication === 1, 'the publication')
   })
 
   it('by bytes', async () => {
@@ -149,8 +147,7 @@ describe('conversion', () => {
     expect(await late).toMatchObject({ records: 1 })
     expect(await b.registry.getSingleMetricAsString('frazil_conversion_failures_total')).toContain('topic="bad"')
     broken = false
-    for (let n = 0; n < 8 && b.table(bad).publication === 0; n++) await b.clock.advance(60_000)
-    expect(b.table(bad).publication).toBe(1)
+    await advanceUntil(b.clock, 1000, () => b.table(bad).publication === 1, 'the conversion that is tried again')
   })
 
   it('sustained, a table is flushed once in two seconds, and a load in between waits rather than misses', async () => {
@@ -193,9 +190,8 @@ describe('conversion', () => {
     await b.tables.loads.flush(topic)
     fail = false
     expect([...b.engine.state.deletions()].filter((one) => one.key.endsWith('.parquet'))).toEqual([])
-    await b.clock.advance(1000)
     await b.produce(topic, 0, ['b'])
-    await b.clock.advance(60_000)
+    await advanceUntil(b.clock, 1000, () => b.engine.state.unconvertedRecords(topic.topic) === 0, 'the conversion')
     expect(currentSnapshot((await b.load(topic)).metadata)!.summary['total-records']).toBe('2')
   })
 

@@ -28,18 +28,15 @@ async function answerTo({ key, version, request }: KafkaCase): Promise<unknown> 
   return comparable(answer)
 }
 
+/** What the answer should be compared with: where we differ on purpose, anything but Kafka's. */
+const expected = ({ name, differs }: KafkaCase): unknown =>
+  differs === undefined ? recorded[name] : expect.not.objectContaining(recorded[name] as object)
+
 // In the order of the list: later cases build on earlier ones.
 describe('the answers of Apache Kafka 4.4.0', () => {
   for (const one of KAFKA_CASES) {
-    const { name, differs } = one
-    if (differs === undefined) {
-      it(`are ours: ${name}`, async () => {
-        expect(await answerTo(one)).toEqual(recorded[name])
-      })
-    } else {
-      it(`are not ours: ${name} (${differs})`, async () => {
-        expect(await answerTo(one)).not.toEqual(recorded[name])
-      })
-    }
+    it(`${one.name}${one.differs === undefined ? '' : `, otherwise: ${one.differs}`}`, async () => {
+      expect(await answerTo(one)).toEqual(expected(one))
+    })
   }
 })

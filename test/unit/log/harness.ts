@@ -70,10 +70,11 @@ export interface LogWorld extends World {
 
 let files = 0
 
-export async function logWorld(options: Parameters<typeof world>[0] & { log2?: Partial<PartitionLogOptions> } = {}): Promise<LogWorld> {
-  const { log2, ...walOptions } = options
+export async function logWorld(
+  options: Parameters<typeof world>[0] & { log2?: Partial<PartitionLogOptions>; tables?: FakeTables } = {},
+): Promise<LogWorld> {
+  const { log2, tables = new FakeTables(), ...walOptions } = options
   const w = await world(walOptions)
-  const tables = new FakeTables()
   const plog = new PartitionLog({
     metadata: w.engine,
     wal: w.wal,
@@ -107,6 +108,7 @@ export async function logWorld(options: Parameters<typeof world>[0] & { log2?: P
   async function convert(partition: number, drop: (offset: number) => boolean = () => false): Promise<void> {
     const firstOffset = engine.state.firstUnconverted(topic, partition)
     const lastOffset = engine.state.partition(topic, partition)!.endOffset - 1
+    if (firstOffset > lastOffset) return
     const rows: Row[] = []
     let originalBytes = 0
     for (const extent of Array.from(engine.state.extents(topic, partition, firstOffset) as Iterable<WalExtent>)) {

@@ -56,7 +56,7 @@ export class Dispatcher {
    * does not decode, or a refusal that has no other form. The caller logs that, once. A fault of ours is logged here and
    * answered with UNKNOWN_SERVER_ERROR.
    */
-  async dispatch(connection: Connection, header: RequestHeaderAt, frame: Buffer): Promise<Encoded | null> {
+  async dispatch(connection: Connection, header: RequestHeaderAt, frame: Buffer, bodyAt = header.bodyAt): Promise<Encoded | null> {
     const { apiKey, apiVersion: version, correlationId } = header
     const route = this.#routes.get(apiKey)
     if (route === undefined) throw new ProtocolError('unsupported', `API key ${apiKey} is not served`)
@@ -66,7 +66,7 @@ export class Dispatcher {
       if (apiKey === API_VERSIONS) return encodeResponseFrame(API_VERSIONS, 0, correlationId, unsupportedVersion(api))
       throw new ProtocolError('unsupported', `${name} v${version} is not served, only ${api.versions.min} to ${api.versions.max}`)
     }
-    const request = decodeRequest(api.key, version, frame, header.bodyAt) as never
+    const request = decodeRequest(api.key, version, frame, bodyAt) as never
     const context: RequestContext = { version, correlationId, clientId: header.clientId ?? '', connection }
     const startMs = this.#parts.clock.monotonicMs()
     const response = await this.#handle(route, request, context)

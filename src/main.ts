@@ -95,7 +95,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
 
   const given = new Map(settings.broker)
   given.set('listeners', settings.listeners)
-  if (settings.advertisedListeners !== '') given.set('advertised.listeners', settings.advertisedListeners)
+  given.set('advertised.listeners', settings.advertisedListeners === '' ? settings.listeners : settings.advertisedListeners)
   given.set('node.id', String(metadata.nodeId))
   given.set('broker.id', String(metadata.nodeId))
   const brokerConfigs = new BrokerConfigs(metadata, given)

@@ -31,7 +31,7 @@ def delivered(n):
 
 
 producer = Producer({"bootstrap.servers": args.bootstrap, "enable.idempotence": True, "linger.ms": 5, "message.timeout.ms": 300000,
-                     "queue.buffering.max.messages": 20000, "retry.backoff.ms": 50, "reconnect.backoff.ms": 50, "reconnect.backoff.max.ms": 500})
+                     "queue.buffering.max.messages": 20000, "log_level": 0, "retry.backoff.ms": 50, "reconnect.backoff.ms": 50, "reconnect.backoff.max.ms": 500})
 n, begun = 0, time.time()
 while n < 5_000_000:
     if n % 100 == 0:

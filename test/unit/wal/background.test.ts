@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import { Deleter } from '../../../src/wal/deleter.ts'
 import { Evacuator } from '../../../src/wal/evacuate.ts'
+import { setWalGrace } from '../../../src/wal/grace.ts'
 import { enqueueOrphans } from '../../../src/wal/orphans.ts'
 import type { WalExtent } from '../../../src/metadata/view.ts'
 import { createTopic } from '../metadata/helpers.ts'
@@ -169,4 +170,17 @@ describe('the deletion queue', () => {
     await worker.close()
     expect(w.clock.timers).toBe(w.idleTimers)
   })
+})
+
+test('the grace of WAL objects is the setting, told to the state once', async () => {
+  const w = await world()
+  const entries: number[] = []
+  for (const graceMs of [60_000, 1500, 1500]) {
+    await setWalGrace(w.engine, graceMs)
+    entries.push(w.engine.state.lastEntry)
+  }
+  expect(entries.map((entry) => entry - entries[0])).toEqual([0, 1, 1])
+  await w.wal.append([{ topic: w.topic, partition: 0, batch: walBatch() }])
+  await w.engine.propose({ kind: 'trimPartitions', trims: [{ topic: w.topic, partition: 0, logStartOffset: 1 }] })
+  expect([...w.engine.state.deletions()].map(({ dueMs }) => dueMs - w.clock.nowMs)).toEqual([1500])
 })

@@ -39,6 +39,9 @@ export interface CopiedIndexes {
   readonly offsetIndexes: readonly (readonly PageLocation[])[]
 }
 
+/** Pieces below this are joined before they go to the sink. */
+const GATHER_BYTES = 64 * 1024
+
 interface RowGroupIndexes {
   readonly chunks: readonly ChunkMeta[]
   readonly columnIndexes: readonly (Buffer | null)[]
@@ -60,6 +63,8 @@ export class ParquetFileWriter {
   readonly #columnSizes = new Map<number, number>()
   readonly #valueCounts = new Map<number, number>()
   readonly #nullValueCounts = new Map<number, number>()
+  #gathered: Uint8Array[] = []
+  #gatheredBytes = 0
   #at = 0
   #rows = 0
 
@@ -165,6 +170,7 @@ export class ParquetFileWriter {
       })
     }
     this.#write(encodeFooter(this.#schema, this.#rowGroups, []))
+    this.#flush()
     const lowerBounds = new Map<number, Uint8Array>()
     const upperBounds = new Map<number, Uint8Array>()
     for (const leaf of this.#leaves) {
@@ -226,10 +232,25 @@ export class ParquetFileWriter {
     return { meta, locations }
   }
 
+  /** Gathers small pieces (page headers, pages of narrow columns), so that the sink is not called for each. */
   #write(bytes: Uint8Array): void {
     if (bytes.length === 0) return
     this.#at += bytes.length
+    if (bytes.length < GATHER_BYTES) {
+      this.#gathered.push(bytes)
+      this.#gatheredBytes += bytes.length
+      if (this.#gatheredBytes >= GATHER_BYTES) this.#flush()
+      return
+    }
+    this.#flush()
     this.#sink(bytes)
+  }
+
+  #flush(): void {
+    if (this.#gatheredBytes === 0) return
+    this.#sink(Buffer.concat(this.#gathered, this.#gatheredBytes))
+    this.#gathered = []
+    this.#gatheredBytes = 0
   }
 }
 

@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto'
+import type { Type } from 'protobufjs'
 import { FrazilError } from '../base/errors.ts'
 import type { Command } from './commands.ts'
-import { ENTRY_VERSION, EntryType, ProposalType } from './schema/entries.ts'
+import { ENTRY_VERSION, ProposalType } from './schema/entries.ts'
+import { ProtoReader, varintSize, writeVarint } from './varint.ts'
+import { COMMIT_WAL_FIELD, UnknownField, decodeCommitWal, encodeCommitWal } from './walCodec.ts'
 
 /** The hash before entry 1. */
 export const GENESIS_HASH: Buffer = Buffer.alloc(32)
+
+const NO_BYTES = new Uint8Array(0)
 
 const kinds: ReadonlySet<string> = new Set(ProposalType.oneofs.command.oneof)
 
@@ -32,6 +37,7 @@ export function entryHash(previousHash: Uint8Array, bytes: Uint8Array): Buffer {
 /** Bytes of a Proposal that has its command only; assembleEntry puts the other fields before them. */
 export function encodeCommand(command: Command): Uint8Array {
   if (!kinds.has(command.kind)) throw new FrazilError('REFUSED', `"${String(command.kind)}" is no metadata command`)
+  if (command.kind === 'commitWal') return encodeCommitWal(command)
   return ProposalType.encode({ [command.kind]: command }).finish()
 }
 
@@ -68,7 +74,7 @@ export function assembleEntry(head: EntryHead, proposals: readonly ProposalBytes
   at = field(buffer, at, 6, head.attachmentBytes)
   for (const { incarnation, sequence, attachmentOffset, bytes } of proposals) {
     buffer[at++] = (7 << 3) | 2
-    at = varint(buffer, at, fieldSize(incarnation) + fieldSize(sequence) + fieldSize(attachmentOffset) + bytes.length)
+    at = writeVarint(buffer, at, fieldSize(incarnation) + fieldSize(sequence) + fieldSize(attachmentOffset) + bytes.length)
     at = field(buffer, at, 1, incarnation)
     at = field(buffer, at, 2, sequence)
     at = field(buffer, at, 3, attachmentOffset)
@@ -79,68 +85,89 @@ export function assembleEntry(head: EntryHead, proposals: readonly ProposalBytes
 }
 
 /**
- * Decodes an entry. Errors: LEVEL_UNKNOWN for a higher version, an unknown command kind or unknown fields around it (L5);
- * LOG_CORRUPT for bytes that are no entry.
+ * Decodes an entry. Errors: LEVEL_UNKNOWN for a higher version, an unknown command or unknown fields (L5); LOG_CORRUPT for
+ * bytes that are no entry.
  */
 export function decodeEntry(number: number, bytes: Uint8Array): DecodedEntry {
-  const entry = decodeMessage(number, bytes)
-  if (entry.version > ENTRY_VERSION || entry.$unknowns) {
-    throw new FrazilError(
-      'LEVEL_UNKNOWN',
-      `metadata entry ${number} has version ${entry.version}, this program reads up to ${ENTRY_VERSION}: start a newer one`,
-    )
-  }
-  if (entry.version < 1 || entry.number !== number || entry.previousHash.length !== 32) {
-    throw new FrazilError('LOG_CORRUPT', `metadata entry ${number} does not say that it is entry ${number}`)
-  }
-  for (let i = 0; i < entry.proposals.length; i++) {
-    const proposal = entry.proposals[i]
-    const kind = proposal.command as unknown as string | undefined
-    if (kind === undefined || proposal.$unknowns) {
-      throw new FrazilError('LEVEL_UNKNOWN', `metadata entry ${number} holds a command that this program does not know: start a newer one`)
-    }
-    const command = (proposal as unknown as Record<string, Command>)[kind]
-    ;(command as { kind: string }).kind = kind
-    entry.proposals[i] = {
-      incarnation: proposal.incarnation,
-      sequence: proposal.sequence,
-      attachmentOffset: proposal.attachmentOffset,
-      command,
-    }
-  }
-  return entry
-}
-
-interface RawDecoded extends Omit<DecodedEntry, 'proposals'> {
-  readonly version: number
-  readonly $unknowns?: unknown
-  readonly proposals: (DecodedProposal & { readonly $unknowns?: unknown })[]
-}
-
-function decodeMessage(number: number, bytes: Uint8Array): RawDecoded {
   try {
-    return EntryType.decode(bytes) as unknown as RawDecoded
+    return readEntry(number, bytes)
   } catch (error) {
+    if (error instanceof FrazilError) throw error
+    if (error instanceof UnknownField) throw newer(number, 'holds what this program does not know')
     throw new FrazilError('LOG_CORRUPT', `metadata entry ${number} cannot be decoded`, error)
   }
+}
+
+function newer(number: number, what: string): FrazilError {
+  return new FrazilError('LEVEL_UNKNOWN', `metadata entry ${number} ${what}: start a newer one`)
+}
+
+function readEntry(wanted: number, bytes: Uint8Array): DecodedEntry {
+  const reader = new ProtoReader(bytes)
+  let number = 0
+  let previousHash: Uint8Array = NO_BYTES
+  let version = 0
+  let timeMs = 0
+  let writer = 0
+  let attachmentBytes = 0
+  const proposals: DecodedProposal[] = []
+  while (reader.at < reader.end) {
+    const tag = reader.varint()
+    if (tag === 8) number = reader.varint()
+    else if (tag === 18) previousHash = reader.slice()
+    else if (tag === 24) {
+      version = reader.varint()
+      // Before anything that a higher version may have put differently.
+      if (version > ENTRY_VERSION) throw newer(wanted, `has version ${version}, this program reads up to ${ENTRY_VERSION}`)
+    } else if (tag === 32) timeMs = reader.varint()
+    else if (tag === 40) writer = reader.varint()
+    else if (tag === 48) attachmentBytes = reader.varint()
+    else if (tag === 58) proposals.push(readProposal(reader.slice()))
+    else if (version > 0) throw new UnknownField()
+    else throw new RangeError('no entry begins like this')
+  }
+  if (reader.at !== reader.end || version < 1 || number !== wanted || previousHash.length !== 32) {
+    throw new FrazilError('LOG_CORRUPT', `metadata entry ${wanted} does not say that it is entry ${wanted}`)
+  }
+  return { number, previousHash, timeMs, writer, attachmentBytes, proposals }
+}
+
+function readProposal(bytes: Uint8Array): DecodedProposal {
+  const reader = new ProtoReader(bytes)
+  let incarnation = 0
+  let sequence = 0
+  let attachmentOffset = 0
+  let command: Command | null = null
+  while (reader.at < reader.end) {
+    const tag = reader.varint()
+    if (tag === 8) incarnation = reader.varint()
+    else if (tag === 16) sequence = reader.varint()
+    else if (tag === 24) attachmentOffset = reader.varint()
+    else command = readCommand(tag >>> 3, tag & 7, reader)
+  }
+  if (reader.at !== reader.end) throw new RangeError('a field reaches beyond its message')
+  if (command === null) throw new UnknownField()
+  return { incarnation, sequence, attachmentOffset, command }
+}
+
+function readCommand(id: number, wireType: number, reader: ProtoReader): Command {
+  const field = ProposalType.fieldsById[id]
+  if (field === undefined || wireType !== 2 || !kinds.has(field.name)) throw new UnknownField()
+  const bytes = reader.slice()
+  if (id === COMMIT_WAL_FIELD) return decodeCommitWal(bytes)
+  const command = (field.resolvedType as Type).decode(bytes) as unknown as { kind: string; readonly $unknowns?: unknown }
+  if (command.$unknowns !== undefined) throw new UnknownField()
+  command.kind = field.name
+  return command as unknown as Command
 }
 
 /** Writes a varint field with a number below 16; proto3 leaves zeros out. */
 function field(buffer: Buffer, at: number, id: number, value: number): number {
   if (value === 0) return at
   buffer[at++] = id << 3
-  return varint(buffer, at, value)
+  return writeVarint(buffer, at, value)
 }
 
 function fieldSize(value: number): number {
-  if (value === 0) return 0
-  let sizeBytes = 2
-  for (; value >= 128; value = Math.floor(value / 128)) sizeBytes++
-  return sizeBytes
-}
-
-function varint(buffer: Buffer, at: number, value: number): number {
-  for (; value >= 128; value = Math.floor(value / 128)) buffer[at++] = (value % 128) | 128
-  buffer[at++] = value
-  return at
+  return value === 0 ? 0 : 1 + varintSize(value)
 }

@@ -15,9 +15,6 @@ import { commitTable, dropTable } from './tables.ts'
 import { alterConfigs, createTopic, deleteTopic, trimPartitions } from './topics.ts'
 import { commitWal } from './wal.ts'
 
-/** How many results are kept for proposals that are asked again (L1). */
-const RECENT_RESULTS = 64
-
 export interface Applied {
   /** One a proposal, in order. */
   readonly results: readonly Result[]
@@ -102,12 +99,9 @@ function applyProposal(context: Context, { incarnation, sequence, attachmentOffs
   if (command.kind === 'registerIncarnation') return registerIncarnation(context, command)
   const proposer = rooms.podRows.incarnations.get(incarnation)
   if (proposer === undefined) return refused(Errors.STALE_BROKER_EPOCH, `there is no incarnation ${incarnation}`)
-  const id = `${incarnation}:${sequence}`
   if (sequence <= proposer.lastSequence) {
-    return (
-      rooms.recentResults.get(id) ??
-      refused(Errors.INVALID_REQUEST, `proposal ${sequence} of incarnation ${incarnation} was applied before`)
-    )
+    const before = rooms.recentResults.find(incarnation, sequence)
+    return before ?? refused(Errors.INVALID_REQUEST, `proposal ${sequence} of incarnation ${incarnation} was applied before`)
   }
   if (!proposer.live) return refused(Errors.STALE_BROKER_EPOCH, `incarnation ${incarnation} was fenced`)
   if (sequence !== proposer.lastSequence + 1) {
@@ -117,7 +111,6 @@ function applyProposal(context: Context, { incarnation, sequence, attachmentOffs
   context.incarnation = proposer
   context.attachmentOffset = attachmentOffset
   const result = (handlers[command.kind] as Handler<Command['kind']>)(context, command as never)
-  rooms.recentResults.set(id, result)
-  if (rooms.recentResults.size > RECENT_RESULTS) rooms.recentResults.delete(rooms.recentResults.keys().next().value!)
+  rooms.recentResults.push(incarnation, sequence, result)
   return result
 }

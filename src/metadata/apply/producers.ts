@@ -1,5 +1,5 @@
 import { Errors } from '../../../protocol/errors.ts'
-import type { AllocateProducerIds, ExpireProducers, Result, WalPart } from '../commands.ts'
+import type { AllocateProducerIds, ExpireProducers, Result } from '../commands.ts'
 import type { Rooms } from '../state/state.ts'
 import { type Context, OK, PRODUCERS_CONFIG, PRODUCERS_PER_PARTITION, refused } from './context.ts'
 
@@ -10,7 +10,7 @@ export interface Verdict {
   readonly appendTimeMs: number
 }
 
-const ACCEPT = verdict(Errors.NONE)
+export const ACCEPT = verdict(Errors.NONE)
 const OLD_EPOCH = verdict(Errors.INVALID_PRODUCER_EPOCH)
 const OUT_OF_ORDER = verdict(Errors.OUT_OF_ORDER_SEQUENCE_NUMBER)
 /** A retriable error without a metadata refresh: the client tries again until old producers have expired. */
@@ -22,42 +22,31 @@ function verdict(error: number): Verdict {
 
 /**
  * Kafka's rules for one batch (UnifiedLog.analyzeAndValidateProducerState, ProducerAppendInfo): duplicates first, among
- * the last five of the same epoch by exact first and last sequence; an unknown producer may begin anywhere.
+ * the last five of the same epoch by exact first and last sequence; an unknown producer (`slot` -1) may begin anywhere.
  */
-export function judgeProducer(rooms: Rooms, partitionSlot: number, part: WalPart, i: number): Verdict {
-  const producerId = part.producerIds[i]
-  if (producerId < 0) return ACCEPT
+export function judgeProducer(
+  rooms: Rooms,
+  partitionSlot: number,
+  slot: number,
+  epoch: number,
+  baseSequence: number,
+  count: number,
+): Verdict {
   const { producerRows } = rooms
-  const slot = producerRows.find(partitionSlot, producerId)
   if (slot < 0) {
     const limit = rooms.configs.clusterNumber(PRODUCERS_CONFIG, PRODUCERS_PER_PARTITION)
     return rooms.parts.producerCount.get(partitionSlot) >= limit ? TOO_MANY : ACCEPT
   }
-  const epoch = producerRows.epoch(slot)
-  const baseSequence = part.baseSequences[i]
-  if (part.producerEpochs[i] < epoch) return OLD_EPOCH
-  if (part.producerEpochs[i] > epoch) return baseSequence === 0 ? ACCEPT : OUT_OF_ORDER
-  const batch = producerRows.findBatch(slot, baseSequence, part.offsetCounts[i])
-  if (batch >= 0) {
-    return {
-      error: Errors.NONE,
-      duplicateOf: producerRows.batchFirstOffset(slot, batch),
-      appendTimeMs: producerRows.batchAppendTimeMs(slot, batch),
-    }
+  const known = producerRows.epoch(slot)
+  if (epoch < known) return OLD_EPOCH
+  if (epoch > known) return baseSequence === 0 ? ACCEPT : OUT_OF_ORDER
+  const batch = producerRows.findBatch(slot, baseSequence, count)
+  if (batch < 0) return baseSequence === producerRows.nextSequence(slot) ? ACCEPT : OUT_OF_ORDER
+  return {
+    error: Errors.NONE,
+    duplicateOf: producerRows.batchFirstOffset(slot, batch),
+    appendTimeMs: producerRows.batchAppendTimeMs(slot, batch),
   }
-  return baseSequence === producerRows.nextSequence(slot) ? ACCEPT : OUT_OF_ORDER
-}
-
-/** Remembers an accepted batch. */
-export function recordProducer(rooms: Rooms, partitionSlot: number, part: WalPart, i: number, firstOffset: number, nowMs: number): void {
-  const producerId = part.producerIds[i]
-  if (producerId < 0) return
-  const { producerRows } = rooms
-  const epoch = part.producerEpochs[i]
-  let slot = producerRows.find(partitionSlot, producerId)
-  if (slot < 0) slot = producerRows.add(partitionSlot, producerId, epoch)
-  else if (producerRows.epoch(slot) !== epoch) producerRows.setEpoch(slot, epoch)
-  producerRows.push(slot, part.baseSequences[i], part.offsetCounts[i], firstOffset, part.appendTimesMs[i], nowMs)
 }
 
 /** A block of producer ids that no one else ever gets. */

@@ -3,7 +3,7 @@ import type { CommitWal, CommitWalResult, Result, WalPart } from '../commands.ts
 import { MAX_OBJECT_BYTES } from '../state/extents.ts'
 import type { TopicRow } from '../state/topics.ts'
 import { type Context, refused } from './context.ts'
-import { judgeProducer, recordProducer } from './producers.ts'
+import { ACCEPT, judgeProducer } from './producers.ts'
 
 type PartResult = CommitWalResult['parts'][number]
 
@@ -56,19 +56,30 @@ function malformed(context: Context, command: CommitWal): string | null {
     return `the key ${command.key} was used before`
   }
   for (const part of command.parts) {
-    const { length } = part.sizesBytes
-    const columns = [part.offsetCounts, part.maxTimestampsMs, part.producerIds, part.producerEpochs, part.baseSequences, part.appendTimesMs]
-    for (const column of columns) if (column.length !== length) return 'the columns of a part differ in length'
-    let end = part.byteOffset
-    for (let i = 0; i < length; i++) {
-      end += part.sizesBytes[i]
-      if (part.sizesBytes[i] < 1 || part.offsetCounts[i] < 1 || part.offsetCounts[i] > 0x7fffffff) return 'a batch without bytes or records'
-      if (part.producerIds[i] >= 0 && (part.producerEpochs[i] < 0 || part.baseSequences[i] < 0))
-        return 'a producer id without epoch or sequence'
-    }
-    if (end > command.sizeBytes) return 'a part reaches beyond its object'
+    const wrong = malformedPart(part, command.sizeBytes)
+    if (wrong !== null) return wrong
   }
   return null
+}
+
+function malformedPart(part: WalPart, objectBytes: number): string | null {
+  const { sizesBytes, offsetCounts, producerIds, producerEpochs, baseSequences } = part
+  const { length } = sizesBytes
+  const even =
+    offsetCounts.length === length &&
+    part.maxTimestampsMs.length === length &&
+    producerIds.length === length &&
+    producerEpochs.length === length &&
+    baseSequences.length === length &&
+    part.appendTimesMs.length === length
+  if (!even) return 'the columns of a part differ in length'
+  let end = part.byteOffset
+  for (let i = 0; i < length; i++) {
+    end += sizesBytes[i]
+    if (sizesBytes[i] < 1 || offsetCounts[i] < 1 || offsetCounts[i] > 0x7fffffff) return 'a batch without bytes or records'
+    if (producerIds[i] >= 0 && (producerEpochs[i] < 0 || baseSequences[i] < 0)) return 'a producer id without epoch or sequence'
+  }
+  return end > objectBytes ? 'a part reaches beyond its object' : null
 }
 
 function unknownPartition(part: WalPart): PartResult {
@@ -83,8 +94,9 @@ function unknownPartition(part: WalPart): PartResult {
 }
 
 function appendPart(context: Context, topic: TopicRow, slot: number, part: WalPart, object: number, live: { bytes: number }): PartResult {
-  const { rooms } = context
-  const { parts } = rooms
+  const { rooms, timeMs } = context
+  const { parts, producerRows } = rooms
+  const { sizesBytes, offsetCounts, maxTimestampsMs, producerIds, producerEpochs, baseSequences } = part
   const errors: number[] = []
   const baseOffsets: number[] = []
   const appendTimesMs: number[] = []
@@ -97,46 +109,61 @@ function appendPart(context: Context, topic: TopicRow, slot: number, part: WalPa
   let runByte = byteOffset
   let runMaxTimestampMs = -1
 
-  const closeRun = (): void => {
-    if (endOffset === runOffset) return
-    const bytes = byteOffset - runByte
-    parts
-      .indexForWrite(slot)
-      .push(parts.extents.addWal(runOffset, endOffset - 1, runMaxTimestampMs, bytes, context.timeMs, object, runByte))
-    parts.bytes.add(slot, bytes)
-    topic.unconvertedBytes += bytes
-    live.bytes += bytes
-  }
-
-  for (let i = 0; i < part.sizesBytes.length; i++) {
-    const count = part.offsetCounts[i]
-    const verdict = judgeProducer(rooms, slot, part, i)
-    if (verdict.error !== Errors.NONE || verdict.duplicateOf >= 0) {
-      closeRun()
-      errors.push(verdict.error)
-      baseOffsets.push(verdict.duplicateOf)
-      appendTimesMs.push(verdict.appendTimeMs)
-      duplicates.push(verdict.duplicateOf >= 0)
-      byteOffset += part.sizesBytes[i]
+  for (let i = 0; i < sizesBytes.length; i++) {
+    const producerId = producerIds[i]
+    const epoch = producerEpochs[i]
+    let producer = producerId < 0 ? -1 : producerRows.find(slot, producerId)
+    const verdict = producerId < 0 ? ACCEPT : judgeProducer(rooms, slot, producer, epoch, baseSequences[i], offsetCounts[i])
+    const accepted = verdict === ACCEPT
+    errors.push(verdict.error)
+    duplicates.push(verdict.duplicateOf >= 0)
+    baseOffsets.push(accepted ? endOffset : verdict.duplicateOf)
+    appendTimesMs.push(accepted ? part.appendTimesMs[i] : verdict.appendTimeMs)
+    if (!accepted) {
+      closeRun(context, topic, slot, live, object, runOffset, endOffset, runByte, byteOffset, runMaxTimestampMs)
+      byteOffset += sizesBytes[i]
       runByte = byteOffset
       runOffset = endOffset
       runMaxTimestampMs = -1
       continue
     }
-    recordProducer(rooms, slot, part, i, endOffset, context.timeMs)
-    errors.push(Errors.NONE)
-    baseOffsets.push(endOffset)
-    appendTimesMs.push(part.appendTimesMs[i])
-    duplicates.push(false)
-    endOffset += count
-    byteOffset += part.sizesBytes[i]
-    if (part.maxTimestampsMs[i] > runMaxTimestampMs) runMaxTimestampMs = part.maxTimestampsMs[i]
+    if (producerId >= 0) {
+      if (producer < 0) producer = producerRows.add(slot, producerId, epoch)
+      else if (producerRows.epoch(producer) !== epoch) producerRows.setEpoch(producer, epoch)
+      producerRows.push(producer, baseSequences[i], offsetCounts[i], endOffset, part.appendTimesMs[i], timeMs)
+    }
+    endOffset += offsetCounts[i]
+    byteOffset += sizesBytes[i]
+    if (maxTimestampsMs[i] > runMaxTimestampMs) runMaxTimestampMs = maxTimestampsMs[i]
   }
-  closeRun()
+  closeRun(context, topic, slot, live, object, runOffset, endOffset, runByte, byteOffset, runMaxTimestampMs)
   if (endOffset !== startOffset) {
     parts.endOffset.set(slot, endOffset)
     topic.unconvertedRecords += endOffset - startOffset
     context.appended.push(part.topic, part.partition)
   }
   return { errors, baseOffsets, appendTimesMs, duplicates, logStartOffset: parts.logStartOffset.get(slot) }
+}
+
+/** Makes an extent of a run of batches, if there is one. */
+function closeRun(
+  context: Context,
+  topic: TopicRow,
+  slot: number,
+  live: { bytes: number },
+  object: number,
+  firstOffset: number,
+  endOffset: number,
+  startByte: number,
+  endByte: number,
+  maxTimestampMs: number,
+): void {
+  if (endOffset === firstOffset) return
+  const { parts } = context.rooms
+  const bytes = endByte - startByte
+  const extent = parts.extents.addWal(firstOffset, endOffset - 1, maxTimestampMs, bytes, context.timeMs, object, startByte)
+  parts.indexForWrite(slot).push(extent)
+  parts.bytes.add(slot, bytes)
+  topic.unconvertedBytes += bytes
+  live.bytes += bytes
 }

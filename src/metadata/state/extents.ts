@@ -115,9 +115,14 @@ export class ExtentTable {
   }
 }
 
-/** The extents of one partition in offset order: slots of the table, 4 bytes each. */
+type Slots = number[] | Uint32Array
+
+/** Up to this many a plain array is smaller: a typed one costs about 200 bytes before its first element. */
+const PLAIN_CAPACITY = 16
+
+/** The extents of one partition in offset order: slots of the table, 4 bytes each once there are more than a few. */
 export class ExtentIndex {
-  #slots = new Uint32Array(4)
+  #slots: Slots = [0, 0]
   #head = 0
   #length = 0
 
@@ -127,7 +132,7 @@ export class ExtentIndex {
 
   /** Bytes of the array behind it. */
   get sizeBytes(): number {
-    return this.#slots.byteLength
+    return this.#slots instanceof Uint32Array ? this.#slots.byteLength : this.#slots.length * 8
   }
 
   at(index: number): number {
@@ -143,7 +148,7 @@ export class ExtentIndex {
   shift(count: number): void {
     this.#length -= count
     this.#head = this.#length === 0 ? 0 : this.#head + count
-    if (this.#slots.length > 64 && this.#length < this.#slots.length >>> 2) this.#moveTo(new Uint32Array(capacityFor(this.#length)))
+    if (this.#slots.length > 64 && this.#length < this.#slots.length >>> 2) this.#moveTo(makeSlots(this.#length))
   }
 
   /** Puts `slots` in the place of those from `from` up to, not including, `to`. */
@@ -164,16 +169,18 @@ export class ExtentIndex {
 
   #makeRoom(length: number): void {
     const roomInFront = length <= this.#slots.length && this.#head > this.#slots.length >>> 1
-    this.#moveTo(roomInFront ? this.#slots : new Uint32Array(capacityFor(length)))
+    this.#moveTo(roomInFront ? this.#slots : makeSlots(length))
   }
 
-  #moveTo(slots: Uint32Array<ArrayBuffer>): void {
-    slots.set(this.#slots.subarray(this.#head, this.#head + this.#length))
+  #moveTo(slots: Slots): void {
+    for (let i = 0; i < this.#length; i++) slots[i] = this.#slots[this.#head + i]
     this.#slots = slots
     this.#head = 0
   }
 }
 
-function capacityFor(length: number): number {
-  return Math.max(4, length + (length >>> 2) + 1)
+/** Room for this many and a quarter more. */
+function makeSlots(length: number): Slots {
+  const capacity = Math.max(2, length + (length >>> 2) + 1)
+  return capacity <= PLAIN_CAPACITY ? Array.from({ length: capacity }, () => 0) : new Uint32Array(capacity)
 }

@@ -1,4 +1,4 @@
-import type { GroupRecord, OffsetItem, Result } from '../commands.ts'
+import type { GroupRecord, OffsetItem } from '../commands.ts'
 import type { Deletion, Extent, PartitionView, ProducerView, StateView, TableFile, TableView, TopicView, WalObject } from '../view.ts'
 import { Configs } from './configs.ts'
 import { Deletions } from './deletions.ts'
@@ -6,6 +6,7 @@ import { Groups } from './groups.ts'
 import { PartitionTable } from './partitions.ts'
 import { Pods } from './pods.ts'
 import { ProducerTable } from './producers.ts'
+import { RecentResults } from './recentResults.ts'
 import { Shards } from './shards.ts'
 import { Tables } from './tables.ts'
 import { Topics } from './topics.ts'
@@ -31,8 +32,7 @@ export class Rooms {
   level = 1
   timeline = 0
   nextProducerId = 0
-  /** Results of the latest proposals by `incarnation:sequence`, for those asked again; memory only, never decides anything. */
-  readonly recentResults = new Map<string, Result>()
+  readonly recentResults = new RecentResults()
 }
 
 /** The state with the queries of view.ts. What it is about can be exchanged (reload, L3); holders of it need not notice. */

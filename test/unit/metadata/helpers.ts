@@ -2,6 +2,7 @@ import { Registry } from 'prom-client'
 import { systemClock, type Clock } from '../../../src/base/clock.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import type { Command, CommitWal, CreateTopic, Result, WalPart } from '../../../src/metadata/commands.ts'
+import type { EntryLog } from '../../../src/metadata/entryLog.ts'
 import type { MetadataEngine } from '../../../src/metadata/engine.ts'
 import { type OpenOptions, openMetadata } from '../../../src/metadata/open.ts'
 import { MemoryLog } from './memoryLog.ts'
@@ -31,7 +32,7 @@ export function testRandom(bytes: number): Uint8Array {
   return out
 }
 
-export function open(log = new MemoryLog(), more: Partial<OpenOptions> = {}): Promise<MetadataEngine> {
+export function open(log: EntryLog = new MemoryLog(), more: Partial<OpenOptions> = {}): Promise<MetadataEngine> {
   return openMetadata({
     log,
     clock: new FakeClock(),

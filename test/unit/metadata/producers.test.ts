@@ -35,6 +35,17 @@ describe('idempotent producers (KIP-98; Kafka ProducerAppendInfo)', () => {
     expect(bench.produce(topic, 0, { producerId: id, sequence: 1, count: 4 })).toEqual([[45], [-1]])
   })
 
+  it('the duplicate check comes first, even where the sequence is also the next one', () => {
+    const bench = new Bench()
+    const topic = bench.topic('a')
+    // Together these two span all sequences, so that what comes next is what came first.
+    bench.produce(topic, 0, { producerId: id, sequence: 0, count: 0x7fffffff })
+    bench.produce(topic, 0, { producerId: id, sequence: 0x7fffffff, count: 1 })
+    const repeated = bench.wal(part(topic, 0, 0, { producerId: id, sequence: 0, count: 0x7fffffff })).parts[0]
+    expect(repeated).toMatchObject({ baseOffsets: [0], duplicates: [true] })
+    expect(bench.produce(topic, 0, { producerId: id, sequence: 0, count: 7 })).toEqual([[0], [0x80000000]])
+  })
+
   it('epochs: a lower one is 47, a higher one begins at 0 and forgets the window', () => {
     const bench = new Bench()
     const topic = bench.topic('a')

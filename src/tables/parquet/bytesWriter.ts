@@ -1,5 +1,5 @@
 import { PREFIX_BYTES, icebergBounds, parquetBounds, widen, type BytesRange } from './bounds.ts'
-import { deltaRoom, encodeDelta } from './delta.ts'
+import { deltaRoom, encodeDelta } from './deltaEncode.ts'
 import { Encoding, type ColumnStatistics } from './footer.ts'
 import { LeafWriter, type ColumnBounds } from './leafWriter.ts'
 import type { PageContext } from './page.ts'

@@ -1,5 +1,6 @@
 import type { CopiedIndexes } from './fileWriter.ts'
-import { chunkStart, decodeFooter, leavesOf, type RowGroupMeta } from './footer.ts'
+import { chunkStart, type RowGroupMeta } from './footer.ts'
+import { decodeFooter, leavesOf } from './footerRead.ts'
 import type { MergeInput } from './merge.ts'
 import { decodeOffsetIndex } from './pageIndex.ts'
 import { LOG_LEAVES } from './rowGroupReader.ts'

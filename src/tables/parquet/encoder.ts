@@ -14,7 +14,7 @@ import { decompressPayload } from '../../../protocol/records/codecs.ts'
 import { RecordCursor } from '../../../protocol/records/walk.ts'
 import { FrazilError } from '../../base/errors.ts'
 import { RowFileWriter, type RowFileOptions, type RowFileStats } from './rowWriter.ts'
-import { corrupt } from './thrift.ts'
+import { corrupt } from './thriftRead.ts'
 
 /** Batches were validated when they were produced; this only bounds what damage could claim. */
 const INFLATE_MAX_BYTES = 1024 * 1024 * 1024

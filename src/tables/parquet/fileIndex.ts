@@ -1,9 +1,10 @@
 import { ColumnId } from '../row/schema.ts'
 import { foreignRows } from './foreign.ts'
-import { decodeFooter, footerBytes, leavesOf, type ChunkMeta, type ColumnStatistics } from './footer.ts'
+import type { ChunkMeta, ColumnStatistics } from './footer.ts'
+import { decodeFooter, footerBytes, leavesOf } from './footerRead.ts'
 import { LOG_LEAVES, RowGroupReader, isOurs, logPlaces, logRange, type RowSource } from './rowGroupReader.ts'
 import type { ChunkPlace } from './pageReader.ts'
-import { corrupt } from './thrift.ts'
+import { corrupt } from './thriftRead.ts'
 
 /** What reading back needs of a row group. Bounds are of all partitions in it; infinite where the file states none. */
 export interface GroupIndex {

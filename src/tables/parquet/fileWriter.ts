@@ -1,6 +1,7 @@
 import type { IcebergField } from '../row/schema.ts'
 import { BytesWriter } from './bytesWriter.ts'
-import { MAGIC, encodeFooter, type ChunkMeta, type RowGroupMeta, Codec } from './footer.ts'
+import { MAGIC, type ChunkMeta, type RowGroupMeta, Codec } from './footer.ts'
+import { encodeFooter } from './footerWrite.ts'
 import type { LeafWriter, StoredChunk } from './leafWriter.ts'
 import { DictionaryIntWriter, LongWriter } from './numberWriters.ts'
 import { PageContext, type PageLimits, type StoredPage } from './page.ts'

@@ -2,7 +2,7 @@ import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import { ColumnId, LOG_FIELDS } from '../row/schema.ts'
 import type { Lists, RowSource, Strings } from './rowGroupReader.ts'
-import { corrupt } from './thrift.ts'
+import { corrupt } from './thriftRead.ts'
 
 /**
  * Rows of a row group that another engine wrote (T14), in any encoding and any order: read by hyparquet, then sorted by

@@ -1,6 +1,6 @@
 import type { RowCrc } from '../row/crc.ts'
 import type { RowSource } from './rowGroupReader.ts'
-import { corrupt } from './thrift.ts'
+import { corrupt } from './thriftRead.ts'
 
 /**
  * The headers of a row in wire form (count varint, then key and value of each with their lengths), from whichever column

@@ -1,8 +1,8 @@
-import { decodeDelta } from './delta.ts'
+import { decodeDelta } from './deltaDecode.ts'
 import { Encoding } from './footer.ts'
 import { ChunkPages, int32s, type DecodedPage } from './pageReader.ts'
 import { decodeRle } from './rle.ts'
-import { corrupt } from './thrift.ts'
+import { corrupt } from './thriftRead.ts'
 
 /**
  * Readers of one leaf each, page by page. After `load` the arrays are aligned with the page's rows: row i of the block

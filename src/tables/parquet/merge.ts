@@ -1,10 +1,11 @@
 import { CopySource } from './copy.ts'
-import { TAIL_BYTES, footerBytes } from './footer.ts'
+import { TAIL_BYTES } from './footer.ts'
+import { footerBytes } from './footerRead.ts'
 import { indexFile, openGroup, type FileIndex, type GroupIndex } from './fileIndex.ts'
 import { HeaderWire } from './headerWire.ts'
 import { blobColumn, type RowSource } from './rowGroupReader.ts'
 import { RowFileWriter, type RowFileOptions, type RowFileStats } from './rowWriter.ts'
-import { corrupt } from './thrift.ts'
+import { corrupt } from './thriftRead.ts'
 
 /** A file to merge: its size and bytes of it by range. Errors of `read` pass through. */
 export interface MergeInput {

@@ -1,5 +1,5 @@
 import { int32Bytes, int64Bytes } from './bounds.ts'
-import { deltaRoom, encodeDelta } from './delta.ts'
+import { deltaRoom, encodeDelta } from './deltaEncode.ts'
 import { Encoding, type ColumnStatistics } from './footer.ts'
 import { LeafWriter, type ColumnBounds } from './leafWriter.ts'
 import { dictionaryPage, type PageContext, type StoredPage } from './page.ts'

@@ -1,7 +1,7 @@
 import zlib from 'node:zlib'
 import { Encoding, PageType } from './footer.ts'
 import { encodeRle, rleRoom } from './rle.ts'
-import { ThriftWriter } from './thrift.ts'
+import { ThriftWriter } from './thriftWrite.ts'
 
 /** A page that is compressed keeps its compression only when it is at least this much smaller. */
 const WORTH = 15 / 16

@@ -1,6 +1,7 @@
 import { Physical, type Leaf } from './schema.ts'
 import type { PageBounds, StoredChunk } from './leafWriter.ts'
-import { T, ThriftReader, ThriftWriter } from './thrift.ts'
+import { ThriftReader } from './thriftRead.ts'
+import { T, ThriftWriter } from './thriftWrite.ts'
 
 /** Where a page stands in the file; `storedBytes` counts its header too. */
 export interface PageLocation {

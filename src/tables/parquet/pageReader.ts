@@ -2,7 +2,7 @@ import zlib from 'node:zlib'
 import { Codec, PageType, chunkStart, type ChunkMeta } from './footer.ts'
 import { decodeRle } from './rle.ts'
 import type { Leaf } from './schema.ts'
-import { ThriftReader, corrupt } from './thrift.ts'
+import { ThriftReader, corrupt } from './thriftRead.ts'
 
 /** No page that we write comes near; bounds what a damaged header could claim. */
 const PAGE_MAX_BYTES = 0x7fffffff

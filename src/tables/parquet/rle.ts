@@ -1,4 +1,4 @@
-import { corrupt } from './thrift.ts'
+import { corrupt } from './thriftRead.ts'
 
 /** Bits that `max` needs. */
 export function bitWidthOf(max: number): number {

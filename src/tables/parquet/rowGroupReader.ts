@@ -3,7 +3,7 @@ import { Codec, Encoding, chunkStart, type ChunkMeta, type FileMeta, type RowGro
 import { BytesReader, HeaderReader, IntReader, LongReader, type ByteStrings, type LeafReader } from './leafReaders.ts'
 import { ChunkPages, type ChunkPlace } from './pageReader.ts'
 import { parquetSchema, type Leaf } from './schema.ts'
-import { corrupt } from './thrift.ts'
+import { corrupt } from './thriftRead.ts'
 
 interface At {
   readonly at: number

@@ -2,7 +2,7 @@ import { BatchBuilder } from '../../../protocol/records/build.ts'
 import { RowCrc } from '../row/crc.ts'
 import { blobColumn, type RowSource } from '../parquet/rowGroupReader.ts'
 import { HeaderWire } from '../parquet/headerWire.ts'
-import { corrupt } from '../parquet/thrift.ts'
+import { corrupt } from '../parquet/thriftRead.ts'
 
 /** Record batches of one row group, in the order of (partition, offset). Arrays run side by side, one entry a batch. */
 export interface BatchList {

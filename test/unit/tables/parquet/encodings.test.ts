@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { compareBytes, icebergBounds, int64Bytes, parquetBounds, widen, type BytesRange } from '../../../../src/tables/parquet/bounds.ts'
-import { decodeDelta, deltaRoom, encodeDelta } from '../../../../src/tables/parquet/delta.ts'
+import { decodeDelta } from '../../../../src/tables/parquet/deltaDecode.ts'
+import { deltaRoom, encodeDelta } from '../../../../src/tables/parquet/deltaEncode.ts'
 import { bitWidthOf, decodeRle, encodeRle, rleRoom } from '../../../../src/tables/parquet/rle.ts'
-import { T, ThriftReader, ThriftWriter } from '../../../../src/tables/parquet/thrift.ts'
+import { ThriftReader } from '../../../../src/tables/parquet/thriftRead.ts'
+import { T, ThriftWriter } from '../../../../src/tables/parquet/thriftWrite.ts'
 import { generator } from '../records.ts'
 
 /** 'decoded', or the code of the error. */

@@ -1,12 +1,6 @@
-import {
-  chunkStart,
-  decodeFooter,
-  encodeFooter,
-  footerBytes,
-  leavesOf,
-  Codec,
-  type ChunkMeta,
-} from '../../../../src/tables/parquet/footer.ts'
+import { chunkStart, Codec, type ChunkMeta } from '../../../../src/tables/parquet/footer.ts'
+import { decodeFooter, footerBytes, leavesOf } from '../../../../src/tables/parquet/footerRead.ts'
+import { encodeFooter } from '../../../../src/tables/parquet/footerWrite.ts'
 import { Physical, parquetSchema } from '../../../../src/tables/parquet/schema.ts'
 import { PageContext, dataPage } from '../../../../src/tables/parquet/page.ts'
 import { LOG_FIELDS, type IcebergField } from '../../../../src/tables/row/schema.ts'

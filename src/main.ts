@@ -31,6 +31,7 @@ import { createTables } from './tables/tables.ts'
 import { FileTableReader } from './tables/readback/reader.ts'
 import { Deleter } from './wal/deleter.ts'
 import { Evacuator } from './wal/evacuate.ts'
+import { setWalGrace } from './wal/grace.ts'
 import { enqueueOrphans } from './wal/orphans.ts'
 import { WalSequences } from './wal/sequences.ts'
 import { WriteAheadLog } from './wal/wal.ts'
@@ -102,6 +103,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   const settingsCache = new TopicSettingsCache(brokerConfigs, () => brokerConfigs.version)
   const topicSettings = (topic: TopicView): ReturnType<TopicSettingsCache['of']> => settingsCache.of(topic)
 
+  await setWalGrace(metadata, settings.walGraceMs)
   const sequences = new WalSequences(metadata)
   const wal = new WriteAheadLog({
     store,
@@ -248,7 +250,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       await orphans
       await tables.close()
       await wal.close()
-      partitions.close()
+      await partitions.close()
       await Promise.all([reader.close(), validator.close()])
       await metadata.close()
       await store.close()

@@ -28,7 +28,7 @@ describe('E9: kill -9 while entries are appended', () => {
             process.stdout.write(number + '\\n')
             if (number % 50 === 0) await log.truncate(number - 40)
           }`)
-        while (writer.lines().length < 20 + round * 13) await new Promise((resolve) => setTimeout(resolve, 2))
+        await writer.printed(20 + round * 13)
         await writer.kill()
         const acknowledged = writer.lines().slice(1).map(Number)
         expect(acknowledged).toEqual(acknowledged.map((_, i) => acknowledged[0] + i))

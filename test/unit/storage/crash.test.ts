@@ -27,7 +27,7 @@ describe('folder store: kill -9', () => {
           }
         }
         await Promise.all([1, 2, 3].map(work))`)
-      while (writer.lines().length < 10 + round * 5) await new Promise((resolve) => setTimeout(resolve, 5))
+      await writer.printed(10 + round * 5)
       await writer.kill()
       const acknowledged = new Map<string, number>()
       for (const line of writer.lines().slice(1)) acknowledged.set(line.split(' ')[0], Number(line.split(' ')[1]))

@@ -141,6 +141,22 @@ describe('folder store: failing calls', () => {
     expect(temps(root)).toEqual([])
   })
 
+  it('closes no file of an upload that is given up while a part is written to it', async () => {
+    const failing = new FailingFiles()
+    const store = await open(tempFolder(), failing)
+    const upload = await store.multipart('k')
+    await upload.putPart(1, text('one'))
+    failing.calls.length = 0
+    const part = upload.putPart(2, Buffer.alloc(100_000))
+    failing.plan = (call) => (call === 'writev' ? { code: 'EIO', afterEffect: true } : null)
+    const order: string[] = []
+    void part.catch(() => order.push('part ended'))
+    await upload.abort().then(() => order.push('aborted'))
+    expect(order).toEqual(['part ended', 'aborted'])
+    const made = failing.calls.map(({ call }) => call)
+    expect(made.indexOf('close')).toBeGreaterThan(made.indexOf('writev'))
+  })
+
   it('reports the keys that could not be deleted, each with its reason, and goes on with the rest (hazard E6)', async () => {
     const failing = new FailingFiles()
     const store = await open(tempFolder(), failing)

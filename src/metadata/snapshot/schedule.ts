@@ -39,7 +39,10 @@ export class SnapshotSchedule {
   #bytes = 0
   #attachmentBytes = 0
   #lastMs: number
-  #running: Promise<void> | null = null
+  #running: Promise<void> = Promise.resolve()
+  #started = false
+  /** `pauseMs`, longer after failures. */
+  #waitMs: number
   #timer: Timer | null = null
   #closed = false
 
@@ -63,6 +66,7 @@ export class SnapshotSchedule {
     this.#bad = new Set(options.bad)
     this.#entries = options.behind
     this.#lastMs = options.clock.monotonicMs()
+    this.#waitMs = options.policy.pauseMs
     this.#arm()
   }
 
@@ -80,8 +84,15 @@ export class SnapshotSchedule {
     await this.#running
   }
 
-  /** Writes a snapshot of what is applied now. */
+  /** Writes a snapshot of what is applied now, after the one under way if there is one. */
   async snapshot(): Promise<void> {
+    const before = this.#running
+    const running = before.then(() => this.#make())
+    this.#running = running.catch(() => undefined) // the caller has the error
+    await running
+  }
+
+  async #make(): Promise<void> {
     const target = this.#state.lastEntry
     const { entries, bytes, attachmentBytes } = { entries: this.#entries, bytes: this.#bytes, attachmentBytes: this.#attachmentBytes }
     this.#entries = this.#bytes = this.#attachmentBytes = 0
@@ -90,9 +101,11 @@ export class SnapshotSchedule {
       await makeSnapshot(this.#log, target, this.#bad, this.#logger)
       await this.#truncate()
       this.#metrics.snapshots.inc({ outcome: 'written' })
+      this.#waitMs = this.#policy.pauseMs
       this.#logger.debug({ entry: target, entries }, 'wrote a metadata snapshot')
     } catch (error) {
       this.#metrics.snapshots.inc({ outcome: 'failed' })
+      this.#waitMs = Math.min(Math.max(this.#waitMs, 1000) * 2, this.#policy.intervalMs)
       this.#entries += entries
       this.#bytes += bytes
       this.#attachmentBytes += attachmentBytes
@@ -113,19 +126,20 @@ export class SnapshotSchedule {
 
   #due(): boolean {
     const sinceMs = this.#clock.monotonicMs() - this.#lastMs
-    if (this.#entries === 0 || sinceMs < this.#policy.pauseMs) return false
+    if (this.#entries === 0 || sinceMs < this.#waitMs) return false
     const { logBytes, entries, attachmentBytes, intervalMs } = this.#policy
     return this.#bytes >= logBytes || this.#entries >= entries || this.#attachmentBytes >= attachmentBytes || sinceMs >= intervalMs
   }
 
   #start(): void {
-    if (this.#running !== null || this.#closed) return
-    this.#running = this.snapshot()
+    if (this.#started || this.#closed) return
+    this.#started = true
+    this.snapshot()
       .catch((error: unknown) =>
         this.#logger.warn({ reason: String(error) }, 'a metadata snapshot could not be written: it will be tried again'),
       )
       .finally(() => {
-        this.#running = null
+        this.#started = false
       })
   }
 

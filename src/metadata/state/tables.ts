@@ -85,13 +85,13 @@ export class Tables {
   readonly byTopic = new Map<number, TableRow>()
   readonly files = new Map<number, TableFileRow>()
   readonly #names = new Map<string, TableRow>()
-  readonly #locations = new Set<string>()
+  readonly #locations = new Map<string, TableRow>()
 
   add(table: TableRow): void {
     this.byUuid.set(table.uuid, table)
     if (table.topic !== 0) this.byTopic.set(table.topic, table)
     this.#names.set(nameKey(table.namespace, table.name), table)
-    this.#locations.add(table.location)
+    this.#locations.set(table.location, table)
   }
 
   remove(table: TableRow): void {
@@ -126,13 +126,14 @@ export class Tables {
     return this.#locations.has(location)
   }
 
-  /** A live file or the current metadata of a table, or a prefix that holds one (keys are sought in the tables below it). */
+  /** True for a live file or the current metadata of a table, and for a prefix ('…/') at, below or above a table's location. */
   refersTo(key: string): boolean {
-    for (const table of this.byUuid.values()) {
-      const below = key.startsWith(`${table.location}/`)
-      if (below && (table.metadataKey === key || table.fileKeys.has(key))) return true
-      if (key.endsWith('/') && (below || table.location.startsWith(key) || `${table.location}/` === key)) return true
+    for (let at = key.indexOf('/'); at >= 0; at = key.indexOf('/', at + 1)) {
+      const table = this.#locations.get(key.slice(0, at))
+      if (table !== undefined) return key.endsWith('/') || table.metadataKey === key || table.fileKeys.has(key)
     }
+    if (!key.endsWith('/')) return false
+    for (const location of this.#locations.keys()) if (location.startsWith(key)) return true
     return false
   }
 

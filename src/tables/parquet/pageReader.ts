@@ -6,6 +6,9 @@ import { ThriftReader, corrupt } from './thriftRead.ts'
 
 /** No page that we write comes near; bounds what a damaged header could claim. */
 const PAGE_MAX_BYTES = 0x7fffffff
+const PAGE_MAX_VALUES = 1 << 25
+/** Memory taken for a page before any of it was decompressed, whatever its header says. */
+const INFLATE_CHUNK_MAX_BYTES = 16 * 1024 * 1024
 
 /** What finding the pages of a chunk needs of its metadata. */
 export type ChunkPlace = Pick<ChunkMeta, 'codec' | 'dataOffset' | 'dictionaryOffset' | 'storedBytes'>
@@ -84,7 +87,10 @@ export class ChunkPages {
     if (this.#codec === Codec.uncompressed) return stored
     if (this.#codec !== Codec.zstd) throw corrupt(`codec ${this.#codec} is not one of ours`)
     try {
-      const raw = zlib.zstdDecompressSync(stored, { maxOutputLength: Math.max(1, rawBytes), chunkSize: Math.max(64, rawBytes) })
+      const raw = zlib.zstdDecompressSync(stored, {
+        maxOutputLength: Math.max(1, rawBytes),
+        chunkSize: Math.max(64, Math.min(rawBytes, INFLATE_CHUNK_MAX_BYTES)),
+      })
       if (raw.length === rawBytes) return raw
     } catch (error) {
       throw corrupt('a page of a table file does not decompress', error)

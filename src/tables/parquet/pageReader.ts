@@ -156,7 +156,7 @@ function readHeader(bytes: Uint8Array, at: number, end: number): PageHeader {
   header.bodyAt = reader.at
   const { rawBytes, storedBytes, count, nulls, rows, definitionBytes, repetitionBytes } = header
   const numbers = [rawBytes, storedBytes, count, nulls, rows, definitionBytes, repetitionBytes]
-  if (numbers.some((n) => n < 0 || n > PAGE_MAX_BYTES) || storedBytes > end - reader.at)
+  if (numbers.some((n) => n < 0 || n > PAGE_MAX_BYTES) || count > PAGE_MAX_VALUES || storedBytes > end - reader.at)
     throw corrupt('a page header claims what cannot be')
   return header
 }

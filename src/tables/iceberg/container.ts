@@ -75,8 +75,22 @@ class Cursor {
   }
 }
 
-/** Reads an Avro object container file; `typeOf` makes the type from the writer's schema. Codecs null and deflate. */
+/**
+ * Reads an Avro object container file; `typeOf` makes the type from the writer's schema. Codecs null and deflate.
+ * Errors: CORRUPT.
+ */
 export async function readContainer(
+  bytes: Buffer,
+  typeOf: (schema: unknown) => Type,
+): Promise<{ readonly header: ReadonlyMap<string, string>; readonly rows: unknown[] }> {
+  try {
+    return await read(bytes, typeOf)
+  } catch (error) {
+    throw error instanceof FrazilError ? error : new FrazilError('CORRUPT', 'an Avro file does not decode', error)
+  }
+}
+
+async function read(
   bytes: Buffer,
   typeOf: (schema: unknown) => Type,
 ): Promise<{ readonly header: ReadonlyMap<string, string>; readonly rows: unknown[] }> {

@@ -74,7 +74,7 @@ describe('manifests', () => {
     const bytes = await encodeManifest([entry(EntryStatus.added, 'a', 1)], metadata, SYNC)
     const line = describeManifest('file:///m', bytes.length, [], 1, 1)
     for (const damaged of [bytes.subarray(0, bytes.length - 4), Buffer.from('Obj'), Buffer.concat([bytes, Buffer.from([2])])]) {
-      await expect(decodeManifest(damaged, line)).rejects.toThrow()
+      await expect(decodeManifest(damaged, line)).rejects.toMatchObject({ code: 'CORRUPT' })
     }
   })
 

@@ -57,10 +57,20 @@ function prepare(topic: Topic, partition: Topic['partitionData'][number], versio
   const checked = parts.validateProduce(found, records, version)
   if (!isValidated(checked)) return { answer: refusalAnswer(index, checked) }
   const outcome: Outcome = { at: items.length, refusal: null }
-  const ready = checked.ready?.then((result) => {
-    if (result.error !== Errors.NONE) outcome.refusal = result
-    return result.error
-  })
+  const ready = checked.ready?.then(
+    (result) => {
+      if (result.error !== Errors.NONE) outcome.refusal = result
+      return result.error
+    },
+    // It may fail before the log listens, so it must not reject.
+    (failure: unknown) => {
+      parts.logger.warn(
+        { err: failure, topic: found.name, partition: index },
+        'a batch could not be validated; the producer is told to try again',
+      )
+      return Errors.KAFKA_STORAGE_ERROR
+    },
+  )
   items.push({ topic: found.topic, partition: index, batch: checked.batch, ready })
   return outcome
 }

@@ -8,9 +8,9 @@ import { hasCode } from '../../base/errors.ts'
 export function storageFailure(error: unknown): number {
   if (hasCode(error, 'STORE_FULL') || hasCode(error, 'STORE_UNAVAILABLE') || hasCode(error, 'STORE_UNKNOWN'))
     return Errors.KAFKA_STORAGE_ERROR
-  if (hasCode(error, 'LOG_UNAVAILABLE')) return Errors.REQUEST_TIMED_OUT
+  // LIMIT: too much is waiting for the log already.
+  if (hasCode(error, 'LOG_UNAVAILABLE') || hasCode(error, 'LIMIT')) return Errors.REQUEST_TIMED_OUT
   if (hasCode(error, 'FENCED') || hasCode(error, 'CLOSED')) return Errors.NOT_LEADER_OR_FOLLOWER
-  if (hasCode(error, 'LIMIT')) return Errors.THROTTLING_QUOTA_EXCEEDED
   return Errors.UNKNOWN_SERVER_ERROR
 }
 
@@ -18,7 +18,8 @@ export function storageFailure(error: unknown): number {
 export function adminFailure(error: unknown): number {
   if (hasCode(error, 'STORE_FULL') || hasCode(error, 'STORE_UNAVAILABLE') || hasCode(error, 'STORE_UNKNOWN'))
     return Errors.KAFKA_STORAGE_ERROR
-  if (hasCode(error, 'LOG_UNAVAILABLE')) return Errors.REQUEST_TIMED_OUT
+  // LIMIT: too much is waiting for the log already.
+  if (hasCode(error, 'LOG_UNAVAILABLE') || hasCode(error, 'LIMIT')) return Errors.REQUEST_TIMED_OUT
   if (hasCode(error, 'FENCED') || hasCode(error, 'CLOSED')) return Errors.NOT_CONTROLLER
   return Errors.UNKNOWN_SERVER_ERROR
 }

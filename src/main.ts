@@ -26,6 +26,7 @@ import type { TopicView } from './metadata/view.ts'
 import { parseAdvertised, parseListeners, type Listener } from './server/listeners.ts'
 import { KafkaServer } from './server/server.ts'
 import { FolderStore } from './storage/folder.ts'
+import { lockFolder } from './storage/lock.ts'
 import { StoreMetrics } from './storage/metrics.ts'
 import { createTables } from './tables/tables.ts'
 import { FileTableReader } from './tables/readback/reader.ts'
@@ -74,6 +75,8 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     metadataFolder === folder
       ? store
       : new FolderStore({ path: metadataFolder, fsync: settings.fsync, clock, logger, metrics: storeMetrics })
+  // the log locks its own folder
+  const storeLock = metadataStore === store ? null : await lockFolder(folder, settings.pod, { clock })
   await store.open()
   if (metadataStore !== store) await metadataStore.open()
   const log = new FolderLog({
@@ -255,6 +258,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       await metadata.close()
       await store.close()
       if (metadataStore !== store) await metadataStore.close()
+      storeLock?.release()
     },
   }
 }

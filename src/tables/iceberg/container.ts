@@ -5,7 +5,8 @@ import { FrazilError } from '../../base/errors.ts'
 
 const MAGIC = Buffer.from([0x4f, 0x62, 0x6a, 0x01])
 const SYNC_BYTES = 16
-const ROWS_PER_BLOCK = 500
+/** A block is encoded in one go, so it is kept to a few milliseconds. */
+const ROWS_PER_BLOCK = 100
 /** A manifest is read whole; beyond this something else is wrong. */
 const BLOCK_MAX_BYTES = 256 * 1024 * 1024
 const deflate = promisify(deflateRaw)
@@ -33,20 +34,21 @@ function blob(value: Uint8Array | string): Buffer[] {
  * has. `schemaText` stands in the header as it is: avsc's own printer drops `field-id` and `element-id` (hazard I5).
  * Blocks are deflated off the event loop.
  */
-export async function writeContainer(
+export async function writeContainer<R>(
   type: Type,
   schemaText: string,
   header: Readonly<Record<string, string>>,
-  rows: readonly unknown[],
+  items: readonly R[],
+  toRow: (item: R) => unknown,
   sync: Uint8Array,
 ): Promise<Buffer> {
   const meta = Object.entries({ 'avro.schema': schemaText, 'avro.codec': 'deflate', ...header })
   const parts: Uint8Array[] = [MAGIC, long(meta.length)]
   for (const [key, value] of meta) parts.push(...blob(key), ...blob(value))
   parts.push(long(0), sync)
-  for (let at = 0; at < rows.length; at += ROWS_PER_BLOCK) {
-    const block = rows.slice(at, at + ROWS_PER_BLOCK)
-    const packed = await deflate(Buffer.concat(block.map((row) => type.toBuffer(row))), { level: 1 })
+  for (let at = 0; at < items.length; at += ROWS_PER_BLOCK) {
+    const block = items.slice(at, at + ROWS_PER_BLOCK)
+    const packed = await deflate(Buffer.concat(block.map((item) => type.toBuffer(toRow(item)))), { level: 1 })
     parts.push(long(block.length), ...blob(packed), sync)
   }
   return Buffer.concat(parts)
@@ -75,25 +77,28 @@ class Cursor {
   }
 }
 
+export interface Container<R> {
+  readonly header: ReadonlyMap<string, string>
+  readonly items: R[]
+}
+
 /**
  * Reads an Avro object container file; `typeOf` makes the type from the writer's schema. Codecs null and deflate.
  * Errors: CORRUPT.
  */
-export async function readContainer(
+export async function readContainer<R>(
   bytes: Buffer,
   typeOf: (schema: unknown) => Type,
-): Promise<{ readonly header: ReadonlyMap<string, string>; readonly rows: unknown[] }> {
+  toItem: (row: unknown) => R,
+): Promise<Container<R>> {
   try {
-    return await read(bytes, typeOf)
+    return await read(bytes, typeOf, toItem)
   } catch (error) {
     throw error instanceof FrazilError ? error : new FrazilError('CORRUPT', 'an Avro file does not decode', error)
   }
 }
 
-async function read(
-  bytes: Buffer,
-  typeOf: (schema: unknown) => Type,
-): Promise<{ readonly header: ReadonlyMap<string, string>; readonly rows: unknown[] }> {
+async function read<R>(bytes: Buffer, typeOf: (schema: unknown) => Type, toItem: (row: unknown) => R): Promise<Container<R>> {
   if (!bytes.subarray(0, 4).equals(MAGIC)) throw new FrazilError('CORRUPT', 'not an Avro file')
   const cursor = new Cursor(bytes)
   cursor.at = 4
@@ -106,7 +111,7 @@ async function read(
   if (codec !== 'null' && codec !== 'deflate') throw new FrazilError('CORRUPT', `Avro codec ${codec} is not known`)
   const sync = bytes.subarray(cursor.at, (cursor.at += SYNC_BYTES))
   const type = typeOf(JSON.parse(header.get('avro.schema') ?? 'null'))
-  const rows: unknown[] = []
+  const items: R[] = []
   while (cursor.at < bytes.length) {
     const count = cursor.long()
     const packed = cursor.blob()
@@ -116,9 +121,9 @@ async function read(
     for (let at = 0, n = 0; n < count; n++) {
       const { value, offset } = type.decode(block, at)
       if (offset < 0) throw new FrazilError('CORRUPT', 'an Avro block ends inside a row')
-      rows.push(value)
+      items.push(toItem(value))
       at = offset
     }
   }
-  return { header, rows }
+  return { header, items }
 }

@@ -126,7 +126,7 @@ export async function encodeManifest(
     content: 'data',
     'frazil.files': JSON.stringify(entries.map((entry) => (entry.ranges === null ? null : [entry.level, entry.ranges]))),
   }
-  return writeContainer(TYPE, SCHEMA_TEXT, header, entries.map(toAvro), sync)
+  return writeContainer(TYPE, SCHEMA_TEXT, header, entries, toAvro, sync)
 }
 
 const unpair = <V>(items: Pairs<V> | null): [number, V][] => (items ?? []).map(({ key, value }) => [key, value])
@@ -149,15 +149,24 @@ function fileOf(file: AvroEntry['data_file']): DataFile {
 
 /** Reads a manifest; what its entries inherit comes from its line in the manifest list. */
 export async function decodeManifest(bytes: Buffer, line: ManifestListEntry): Promise<ManifestEntry[]> {
-  const { header, rows } = await readContainer(bytes, avroType)
+  const { header, items } = await readContainer(bytes, avroType, (row) => fromAvro(row as AvroEntry, line))
   const files = JSON.parse(header.get('frazil.files') ?? '[]') as readonly (readonly [number, readonly RangeTuple[]] | null | undefined)[]
-  return (rows as AvroEntry[]).map((row, at) => ({
+  for (const [at, entry] of items.entries()) {
+    entry.ranges = files[at]?.[1] ?? null
+    entry.level = files[at]?.[0] ?? 0
+  }
+  return items
+}
+
+/** An entry without what stands in the header. */
+function fromAvro(row: AvroEntry, line: ManifestListEntry): { -readonly [K in keyof ManifestEntry]: ManifestEntry[K] } {
+  return {
     status: row.status,
     snapshotId: row.snapshot_id ?? line.addedSnapshotId,
     sequenceNumber: row.sequence_number ?? line.sequenceNumber,
     fileSequenceNumber: row.file_sequence_number ?? line.sequenceNumber,
     file: fileOf(row.data_file),
-    ranges: files[at]?.[1] ?? null,
-    level: files[at]?.[0] ?? 0,
-  }))
+    ranges: null,
+    level: 0,
+  }
 }

@@ -98,13 +98,8 @@ export function describeManifest(
   return { path, lengthBytes, specId: 0, content: 0, sequenceNumber, minSequenceNumber, addedSnapshotId: snapshotId, ...line }
 }
 
-/** Writes the manifest list of a snapshot. */
-export async function encodeManifestList(
-  lines: readonly ManifestListEntry[],
-  snapshot: { readonly id: LongId; readonly parentId: LongId | null; readonly sequenceNumber: number },
-  sync: Uint8Array,
-): Promise<Buffer> {
-  const rows = lines.map((line) => ({
+function toAvro(line: ManifestListEntry): object {
+  return {
     manifest_path: line.path,
     manifest_length: line.lengthBytes,
     partition_spec_id: line.specId,
@@ -120,19 +115,30 @@ export async function encodeManifestList(
     deleted_rows_count: line.deletedRows,
     partitions: [],
     key_metadata: null,
-  }))
+  }
+}
+
+/** Writes the manifest list of a snapshot. */
+export async function encodeManifestList(
+  lines: readonly ManifestListEntry[],
+  snapshot: { readonly id: LongId; readonly parentId: LongId | null; readonly sequenceNumber: number },
+  sync: Uint8Array,
+): Promise<Buffer> {
   const header = {
     'snapshot-id': String(snapshot.id),
     'parent-snapshot-id': String(snapshot.parentId),
     'sequence-number': String(snapshot.sequenceNumber),
     'format-version': '2',
   }
-  return writeContainer(TYPE, SCHEMA_TEXT, header, rows, sync)
+  return writeContainer(TYPE, SCHEMA_TEXT, header, lines, toAvro, sync)
 }
 
 export async function decodeManifestList(bytes: Buffer): Promise<ManifestListEntry[]> {
-  const { rows } = await readContainer(bytes, avroType)
-  return (rows as AvroLine[]).map((row) => ({
+  return (await readContainer(bytes, avroType, (row) => fromAvro(row as AvroLine))).items
+}
+
+function fromAvro(row: AvroLine): ManifestListEntry {
+  return {
     path: row.manifest_path,
     lengthBytes: row.manifest_length,
     specId: row.partition_spec_id,
@@ -146,5 +152,5 @@ export async function decodeManifestList(bytes: Buffer): Promise<ManifestListEnt
     addedRows: row.added_rows_count,
     existingRows: row.existing_rows_count,
     deletedRows: row.deleted_rows_count,
-  }))
+  }
 }

@@ -14,7 +14,17 @@ import { listsNeeded } from './obsolete.ts'
 import { decodeManifest } from './manifest.ts'
 import { relocate, type Relocated } from './relocate.ts'
 import { snapshotsToDrop } from './retain.ts'
-import { FOLD_AT, FOLD_BELOW_BYTES, stage, type Change, type Graces, type Staged, type StagedFile, type TableIdentity } from './stage.ts'
+import {
+  FOLD_AT,
+  FOLD_BELOW_BYTES,
+  FOLD_LEAVES,
+  stage,
+  type Change,
+  type Graces,
+  type Staged,
+  type StagedFile,
+  type TableIdentity,
+} from './stage.ts'
 import type { OffsetRange } from './summary.ts'
 import type { LoadedTable } from './table.ts'
 import { EntryStatus, type LongId, type ManifestEntry, type Snapshot, type TableMetadata } from './types.ts'
@@ -343,10 +353,11 @@ export class Publisher {
       for (const entry of entries) if (entry.status !== EntryStatus.deleted && missing.delete(entry.file.path)) holds = true
       if (holds) opened.set(line.path, entries)
     }
-    if (base.lines.length - opened.size < FOLD_AT) return opened
-    for (const line of base.lines) {
-      if (line.lengthBytes < FOLD_BELOW_BYTES && !opened.has(line.path)) opened.set(line.path, await read(line))
-    }
+    const small = base.lines.filter((line) => line.lengthBytes < FOLD_BELOW_BYTES && !opened.has(line.path))
+    if (small.length < FOLD_AT) return opened
+    // The smallest ones: a large one that was folded lately is not written again each time.
+    small.sort((one, other) => one.lengthBytes - other.lengthBytes)
+    for (const line of small.slice(0, FOLD_AT - FOLD_LEAVES)) opened.set(line.path, await read(line))
     return opened
   }
 

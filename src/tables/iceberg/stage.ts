@@ -85,6 +85,8 @@ export interface Staged {
 export const METADATA_LOG_MAX = 20
 /** From this many manifests on, the small ones are folded into few (T12). */
 export const FOLD_AT = 48
+/** … but this many are left. */
+export const FOLD_LEAVES = 16
 export const FOLD_BELOW_BYTES = 4 * 1024 * 1024
 const ENTRIES_PER_MANIFEST = 4096
 

@@ -52,6 +52,27 @@ describe('an assignment', () => {
     const again = await world.groups.join(joinRequest({ memberId: a.memberId }))
     expect([again.generation, (await newcomer).generation]).toEqual([2, 2])
   })
+
+  it('that arrives while the next generation is being assigned is not that generation’s', async () => {
+    const world = await groupWorld()
+    const joining = world.groups.join(joinRequest())
+    await world.clock.advance(3_000)
+    const a = await joining
+    let release = (): void => {}
+    world.log.beforeAppend = () => new Promise((resolve) => (release = resolve))
+    void sync(world, a, { [a.memberId]: 'of generation 1' })
+    await settle()
+    const newcomer = world.groups.join(joinRequest())
+    await settle()
+    const again = await world.groups.join(joinRequest({ memberId: a.memberId }))
+    const b = await newcomer
+    const follower = sync(world, b)
+    world.log.beforeAppend = () => {}
+    release()
+    expect(await now(follower)).toBe('waiting')
+    await sync(world, again, { [a.memberId]: 'A2', [b.memberId]: 'B2' })
+    expect(Buffer.from((await follower).assignment).toString()).toBe('B2')
+  })
 })
 
 describe('a restart', () => {

@@ -89,6 +89,24 @@ describe('a later rebalance', () => {
     expect(heartbeat(world, { ...b, generation: 2 })).toBe(Errors.UNKNOWN_MEMBER_ID)
   })
 
+  it('waits for ids that were given out, until they join or their session ends', async () => {
+    const world = await groupWorld()
+    const [a] = await stableGroup(world, [{}])
+    const given = await world.groups.join(joinRequest({ requireKnownMemberId: true }))
+    const again = world.groups.join(joinRequest({ memberId: a.memberId }))
+    expect(await now(again)).toBe('waiting')
+    const joined = await world.groups.join(joinRequest({ requireKnownMemberId: true, memberId: given.memberId }))
+    const leader = await again
+    expect([joined.generation, leader.generation]).toEqual([2, 2])
+    await sync(world, leader, { [a.memberId]: 'x' })
+
+    await world.groups.join(joinRequest({ requireKnownMemberId: true, sessionTimeoutMs: 7_000 }))
+    const third = [a.memberId, joined.memberId].map((memberId) => world.groups.join(joinRequest({ memberId })))
+    expect(await now(Promise.race(third))).toBe('waiting')
+    await world.clock.advance(7_000)
+    expect((await Promise.all(third)).map((result) => result.generation)).toEqual([3, 3])
+  })
+
   it('is not started by a follower that repeats itself, but by the leader and by changed metadata', async () => {
     const world = await groupWorld()
     const [a, b] = await stableGroup(world, [{}, {}])

@@ -1,5 +1,6 @@
 import type { TopicView } from '../metadata/view.ts'
-import type { Plan, Publisher } from '../tables/iceberg/publisher.ts'
+import type { Plan } from '../tables/iceberg/prepare.ts'
+import type { Publisher } from '../tables/iceberg/publisher.ts'
 import type { LoadedTable } from '../tables/iceberg/table.ts'
 import { badRequest, conflict } from './errors.ts'
 import { checkRequirements, checkRequirementTypes, type Fields } from './requirements.ts'

@@ -110,18 +110,12 @@ export class Compactor {
     )
     metrics.writtenBytes.inc({ kind: 'merge' }, result.sizeBytes)
     const added = merged(merge, result)
-    try {
-      const published = await publisher.publish(topic, (current) =>
-        merge.files.every((file) => metadata.state.tableFile(file.id) !== null)
-          ? { operation: 'replace', added: [added], removed: merge.files, converted: [], dataTimeMs: current.dataTimeMs }
-          : null,
-      )
-      if (published === null) await publisher.discard([result.key])
-    } catch (error) {
-      if (hasCode(error, 'REFUSED') || hasCode(error, 'STORE_UNAVAILABLE') || hasCode(error, 'STORE_FULL'))
-        await publisher.discard([result.key])
-      throw error
-    }
+    const published = await publisher.publish(topic, (current) =>
+      merge.files.every((file) => metadata.state.tableFile(file.id) !== null)
+        ? { operation: 'replace', added: [added], removed: merge.files, converted: [], dataTimeMs: current.dataTimeMs }
+        : null,
+    )
+    if (published === null) await publisher.discard([result.key])
     return true
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import { FrazilError, hasCode } from '../../base/errors.ts'
+import { FrazilError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Metadata } from '../../metadata/port.ts'
 import type { TopicView } from '../../metadata/view.ts'
@@ -85,26 +85,19 @@ export class ConversionJob {
   ): Promise<void> {
     const { metadata, metrics, publisher } = this.#options
     const { state } = metadata
-    const keys = added.map((file) => file.key)
-    try {
-      const published = await publisher.publish(topic.topic, (table) =>
-        // Where the WAL begins elsewhere by now, someone else converted or deleted these records: the files are of no use.
-        ranges.every((range) => state.firstUnconverted(topic.topic, range.partition) === range.firstOffset)
-          ? {
-              operation: added.length === 0 ? 'none' : 'append',
-              added,
-              removed: [],
-              converted: ranges,
-              dataTimeMs: Math.max(commitTimeMs, table.dataTimeMs),
-            }
-          : null,
-      )
-      if (published === null) await publisher.discard(keys)
-    } catch (error) {
-      // Only where it is proven that nothing was committed; after an unknown outcome the files stay (P4).
-      if (hasCode(error, 'REFUSED') || hasCode(error, 'STORE_UNAVAILABLE') || hasCode(error, 'STORE_FULL')) await publisher.discard(keys)
-      throw error
-    }
+    const published = await publisher.publish(topic.topic, (table) =>
+      // Where the WAL begins elsewhere by now, someone else converted or deleted these records: the files are of no use.
+      ranges.every((range) => state.firstUnconverted(topic.topic, range.partition) === range.firstOffset)
+        ? {
+            operation: added.length === 0 ? 'none' : 'append',
+            added,
+            removed: [],
+            converted: ranges,
+            dataTimeMs: Math.max(commitTimeMs, table.dataTimeMs),
+          }
+        : null,
+    )
+    if (published === null) return publisher.discard(added.map((file) => file.key))
     for (const file of added) {
       metrics.convertedRows.inc(file.rows)
       metrics.writtenBytes.inc({ kind: 'convert' }, file.sizeBytes)

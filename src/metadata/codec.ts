@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Type } from 'protobufjs'
+import protobuf, { type Type } from 'protobufjs'
 import { FrazilError } from '../base/errors.ts'
 import type { Command } from './commands.ts'
 import { ENTRY_VERSION, ProposalType } from './schema/entries.ts'
@@ -9,6 +9,7 @@ import { COMMIT_WAL_FIELD, UnknownField, decodeCommitWal, encodeCommitWal } from
 /** The hash before entry 1. */
 export const GENESIS_HASH: Buffer = Buffer.alloc(32)
 
+const { Reader } = protobuf
 const NO_BYTES = new Uint8Array(0)
 
 const kinds: ReadonlySet<string> = new Set(ProposalType.oneofs.command.oneof)
@@ -155,10 +156,19 @@ function readCommand(id: number, wireType: number, reader: ProtoReader): Command
   if (field === undefined || wireType !== 2 || !kinds.has(field.name)) throw new UnknownField()
   const bytes = reader.slice()
   if (id === COMMIT_WAL_FIELD) return decodeCommitWal(bytes)
-  const command = (field.resolvedType as Type).decode(bytes) as unknown as { kind: string; readonly $unknowns?: unknown }
-  if (command.$unknowns !== undefined) throw new UnknownField()
+  const library = Reader.create(bytes)
+  library.discardUnknown = false
+  const command = (field.resolvedType as Type).decode(library) as unknown as { kind: string }
+  if (hasUnknown(command)) throw new UnknownField()
   command.kind = field.name
   return command as unknown as Command
+}
+
+/** True when protobufjs met a field that the schema does not have, at any depth. */
+function hasUnknown(value: unknown): boolean {
+  if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return false
+  if (Array.isArray(value)) return value.some(hasUnknown)
+  return (value as { readonly $unknowns?: unknown }).$unknowns !== undefined || Object.values(value).some(hasUnknown)
 }
 
 /** Writes a varint field with a number below 16; proto3 leaves zeros out. */

@@ -81,6 +81,29 @@ describe('entries on disk', () => {
     )
   })
 
+  it('a field that is not known, in entry, proposal or command, is of a newer program (L5)', () => {
+    const head = { number: 1, previousHash: GENESIS_HASH, timeMs: 1, writer: 1, attachmentBytes: 0 }
+    const unknown = Buffer.from([0x78, 0x01]) // field 15, varint 1
+    const wrap = (id: number, body: Uint8Array): Buffer =>
+      Buffer.concat([Buffer.from([(((id << 3) | 2) & 127) | 128, (id << 3) >> 7, body.length]), body])
+    const entryOf = (bytes: Uint8Array): Buffer => assembleEntry(head, [{ incarnation: 1, sequence: 1, attachmentOffset: 0, bytes }])
+    const drop = encodeCommand({ kind: 'dropTable', tableUuid: 'u' })
+    expect(decodeEntry(1, entryOf(drop)).proposals[0].command).toMatchObject({ kind: 'dropTable', tableUuid: 'u' })
+    expect(decodeEntry(1, entryOf(wrap(25, drop.subarray(3)))).proposals[0].command).toMatchObject({ tableUuid: 'u' })
+    for (const bytes of [
+      entryOf(wrap(25, Buffer.concat([drop.subarray(3), unknown]))),
+      // In a message inside the command: the first trim, the first range of a file.
+      entryOf(wrap(26, wrap(1, unknown))),
+      entryOf(wrap(24, wrap(7, wrap(5, unknown)))),
+      entryOf(wrap(22, unknown)),
+      entryOf(wrap(22, wrap(4, unknown))),
+      entryOf(Buffer.concat([drop, unknown])),
+      Buffer.concat([entryOf(drop), unknown]),
+    ]) {
+      expect(() => decodeEntry(1, bytes)).toThrow(expect.objectContaining({ code: 'LEVEL_UNKNOWN' }))
+    }
+  })
+
   it('bytes cut short, or of nothing, are no entry', () => {
     for (const command of SAMPLES) {
       const bytes = sampleEntry(command)

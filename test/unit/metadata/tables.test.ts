@@ -156,6 +156,15 @@ describe('CommitTable: merging and retention', () => {
     expect(bench.extents(topic)).toEqual(['table:12-19[5]', 'table:20-29[3]'])
   })
 
+  it('a removed file goes out of an extent of several, also where its own rows are all below the log start', () => {
+    const { bench, topic } = filled()
+    bench.commitTable(topic, { converted: [range(0, 29)], added: [file('f1', [0, 0, 12]), file('f2', [0, 3, 29])] })
+    expect(bench.extents(topic)).toEqual(['table:0-29[1,2]'])
+    bench.apply({ kind: 'trimPartitions', trims: [{ topic, partition: 0, logStartOffset: 15 }] })
+    expect(bench.commitTable(topic, { removed: [1] })).toBe('accepted')
+    expect(bench.extents(topic)).toEqual(['table:3-29[2]'])
+  })
+
   it('merging and converting in one step', () => {
     const { bench, topic } = converted()
     bench.produce(topic, 0, { count: 10 })

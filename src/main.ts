@@ -41,6 +41,8 @@ import { WriteAheadLog } from './wal/wal.ts'
 const CONVERT_PRESSURE = 0.5
 const CONVERT_BEFORE_DELETE_MS = 25_000
 const SHUTDOWN_MS = 30_000
+/** Attachments cost no replay, only space: many more of their bytes than of entries may pass between two snapshots. */
+const ATTACHMENTS_PER_SNAPSHOT = 16
 
 export interface BrokerOptions {
   readonly settings: Settings
@@ -94,7 +96,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     pod: settings.pod,
     random: (bytes) => randomBytes(bytes),
     onStop: options.onStop,
-    snapshots: { logBytes: settings.snapshotBytes, attachmentBytes: settings.snapshotBytes * 2 },
+    snapshots: { logBytes: settings.snapshotBytes, attachmentBytes: settings.snapshotBytes * ATTACHMENTS_PER_SNAPSHOT },
   })
 
   const given = new Map(settings.broker)

@@ -26,7 +26,18 @@ export async function openMetadata(options: OpenOptions): Promise<MetadataEngine
     const state = new State(rooms)
     const engine = new MetadataEngine(state, options)
     const policy = { ...DEFAULT_SNAPSHOT_POLICY, ...options.snapshots }
-    const schedule = new SnapshotSchedule({ log, state, clock, logger, metrics: engine.metrics, policy, bad, behind: lastEntry - snapshot })
+    const touch = (): Promise<unknown> => engine.propose({ kind: 'enqueueDeletions', items: [] })
+    const schedule = new SnapshotSchedule({
+      touch,
+      log,
+      state,
+      clock,
+      logger,
+      metrics: engine.metrics,
+      policy,
+      bad,
+      behind: lastEntry - snapshot,
+    })
     engine.attach(schedule)
     await engine.register({ kind: 'registerIncarnation', pod, nonce: random(16), level: SUPPORTED_LEVEL, fenceOlder: true })
     logger.info({ entry: lastEntry, snapshot, replayMs: Math.round(clock.monotonicMs() - startMs) }, 'the metadata log is open')

@@ -51,7 +51,7 @@ const own: readonly SettingDefinition[] = [
   {
     name: 'wal-inline-max-bytes',
     type: 'INT',
-    default: '1048576',
+    default: '8388608',
     min: 0,
     max: 8388608,
     doc: 'A write-ahead buffer up to this size rides inside its metadata entry: one disk flush instead of three.',

@@ -13,26 +13,25 @@ const BATCH_BYTES = 1 << 20
  * twice, and nobody reads the end of a file that is being written. Errors: CORRUPT when what was written does not read back
  * as the same state; as EntryLog.
  */
-export async function makeSnapshot(log: EntryLog, target: number, bad: Set<number>, logger: Logger): Promise<void> {
-  // One worker a snapshot: its memory, a second copy of the state, is given back at the end.
-  const pool = new WorkerPool(WORKER, { size: 1 })
+export async function makeSnapshot(log: EntryLog, target: number, bad: Set<number>, logger: Logger, pool: WorkerPool): Promise<void> {
   const run = <T>(task: SnapshotTask, bytes?: Uint8Array): Promise<T> =>
     pool.run<T>(task, bytes === undefined ? [] : [bytes.buffer as ArrayBuffer])
+  const begun = await begin(log, target, bad, logger, run)
+  await follow(log, begun + 1, target, run)
+  const bytes = await run<Uint8Array>({ kind: 'finish' })
+  await log.writeSnapshot(target, bytes)
+  const snapshot = own(await log.readSnapshot(target))
   try {
-    const begun = await begin(log, target, bad, logger, run)
-    await follow(log, begun + 1, target, run)
-    const bytes = await run<Uint8Array>({ kind: 'finish' })
-    await log.writeSnapshot(target, bytes)
-    const snapshot = own(await log.readSnapshot(target))
-    try {
-      await run({ kind: 'verify', lastEntry: target, snapshot }, snapshot)
-    } catch (error) {
-      bad.add(target)
-      throw error
-    }
-  } finally {
-    await pool.close()
+    await run({ kind: 'verify', lastEntry: target, snapshot }, snapshot)
+  } catch (error) {
+    bad.add(target)
+    throw error
   }
+}
+
+/** The worker that writes snapshots; its memory is given back by `close`. */
+export function snapshotWorker(): WorkerPool {
+  return new WorkerPool(WORKER, { size: 1 })
 }
 
 type Run = <T>(task: SnapshotTask, bytes?: Uint8Array) => Promise<T>

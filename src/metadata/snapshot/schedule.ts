@@ -3,7 +3,8 @@ import type { Logger } from '../../base/log.ts'
 import type { EntryLog, RawEntry } from '../entryLog.ts'
 import type { EngineMetrics } from '../metrics.ts'
 import type { State } from '../state/state.ts'
-import { makeSnapshot } from './make.ts'
+import type { WorkerPool } from '../../base/workers.ts'
+import { makeSnapshot, snapshotWorker } from './make.ts'
 
 /** A snapshot is due when any of these is reached since the last one, and no sooner than `pauseMs` after it. */
 export interface SnapshotPolicy {
@@ -15,7 +16,14 @@ export interface SnapshotPolicy {
   /** With at least one entry. */
   readonly intervalMs: number
   readonly pauseMs: number
+  /** How often it is looked whether dead attachments wait for nothing but snapshots, while nothing is produced. */
+  readonly quietMs: number
 }
+
+/** Dead attachments that are not worth two snapshots. */
+const QUIET_BYTES = 1 << 20
+/** A worker that was idle for this long ends. */
+const WORKER_IDLE_MS = 60_000
 
 export const DEFAULT_SNAPSHOT_POLICY: SnapshotPolicy = {
   logBytes: 8 << 20,
@@ -23,6 +31,7 @@ export const DEFAULT_SNAPSHOT_POLICY: SnapshotPolicy = {
   attachmentBytes: 256 << 20,
   intervalMs: 600_000,
   pauseMs: 5000,
+  quietMs: 5000,
 }
 
 /** Decides when snapshots are written, one at a time, and truncates the log behind the one before the newest (L4). */
@@ -38,7 +47,13 @@ export class SnapshotSchedule {
   #entries = 0
   #bytes = 0
   #attachmentBytes = 0
+  /** Attachments of entries between the two newest snapshots: the next snapshot lets them go. */
+  #heldBytes = 0
+  #lastAttachmentMs: number
   #lastMs: number
+  readonly #touch: () => Promise<unknown>
+  #worker: WorkerPool | null = null
+  #workerTimer: Timer | null = null
   #running: Promise<void> = Promise.resolve()
   #started = false
   /** `pauseMs`, longer after failures. */
@@ -56,6 +71,8 @@ export class SnapshotSchedule {
     readonly bad: ReadonlySet<number>
     /** Entries behind the snapshot that the state was built on. */
     readonly behind: number
+    /** Proposes something that changes nothing, so that there is an entry for a snapshot to end with. */
+    readonly touch: () => Promise<unknown>
   }) {
     this.#log = options.log
     this.#state = options.state
@@ -65,7 +82,11 @@ export class SnapshotSchedule {
     this.#policy = options.policy
     this.#bad = new Set(options.bad)
     this.#entries = options.behind
+    this.#touch = options.touch
+    // what an earlier process left, as far as it is known
+    this.#attachmentBytes = options.log.attachmentMaxBytes > 0 ? options.log.sizeBytes() : 0
     this.#lastMs = options.clock.monotonicMs()
+    this.#lastAttachmentMs = this.#lastMs
     this.#waitMs = options.policy.pauseMs
     this.#arm()
   }
@@ -75,6 +96,7 @@ export class SnapshotSchedule {
     this.#entries++
     this.#bytes += raw.bytes.length
     this.#attachmentBytes += raw.attachmentBytes
+    if (raw.attachmentBytes > 0) this.#lastAttachmentMs = this.#clock.monotonicMs()
     if (this.#due()) this.#start()
   }
 
@@ -82,6 +104,8 @@ export class SnapshotSchedule {
     this.#closed = true
     this.#timer?.cancel()
     await this.#running
+    this.#workerTimer?.cancel()
+    await this.#worker?.close()
   }
 
   /** Writes a snapshot of what is applied now, after the one under way if there is one. */
@@ -98,8 +122,9 @@ export class SnapshotSchedule {
     this.#entries = this.#bytes = this.#attachmentBytes = 0
     this.#lastMs = this.#clock.monotonicMs()
     try {
-      await makeSnapshot(this.#log, target, this.#bad, this.#logger)
+      await this.#withWorker((worker) => makeSnapshot(this.#log, target, this.#bad, this.#logger, worker))
       await this.#truncate()
+      this.#heldBytes = attachmentBytes
       this.#metrics.snapshots.inc({ outcome: 'written' })
       this.#waitMs = this.#policy.pauseMs
       this.#logger.debug({ entry: target, entries }, 'wrote a metadata snapshot')
@@ -111,6 +136,30 @@ export class SnapshotSchedule {
       this.#attachmentBytes += attachmentBytes
       throw error
     }
+  }
+
+  /** The worker stays for a while: under load the next snapshot follows soon, and starting a thread costs half a second. */
+  async #withWorker(body: (worker: WorkerPool) => Promise<void>): Promise<void> {
+    this.#workerTimer?.cancel()
+    const worker = (this.#worker ??= snapshotWorker())
+    try {
+      await body(worker)
+    } finally {
+      this.#workerTimer = this.#clock.timer(WORKER_IDLE_MS, () => {
+        this.#worker = null
+        void worker.close()
+      })
+    }
+  }
+
+  /**
+   * While nothing is produced, attachments whose records are all in the table would stay until something else brings on
+   * two snapshots. True when a snapshot, and no live attachment, is what their truncation waits for.
+   */
+  #wasteful(): boolean {
+    const sinceMs = this.#clock.monotonicMs() - Math.max(this.#lastAttachmentMs, this.#lastMs)
+    if (sinceMs < this.#policy.quietMs || this.#heldBytes + this.#attachmentBytes < QUIET_BYTES) return false
+    return this.#state.rooms.objects.oldestInlineEntry() > this.#state.lastEntry
   }
 
   /**
@@ -143,9 +192,19 @@ export class SnapshotSchedule {
       })
   }
 
+  async #tidy(): Promise<void> {
+    try {
+      if (this.#entries === 0) await this.#touch()
+      this.#start()
+    } catch (error) {
+      this.#logger.warn({ reason: String(error) }, 'the metadata log could not be tidied: it will be tried again')
+    }
+  }
+
   #arm(): void {
-    this.#timer = this.#clock.timer(this.#policy.intervalMs, () => {
+    this.#timer = this.#clock.timer(Math.min(this.#policy.intervalMs, this.#policy.quietMs), () => {
       if (this.#due()) this.#start()
+      else if (!this.#started && this.#wasteful()) void this.#tidy()
       if (!this.#closed) this.#arm()
     })
   }

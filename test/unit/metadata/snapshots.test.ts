@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/base/clock.ts'
 import type { Logger } from '../../../src/base/log.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { hashRooms } from '../../../src/metadata/snapshot/hash.ts'
@@ -111,6 +112,28 @@ describe('snapshots', () => {
     await engine.propose({ kind: 'trimPartitions', trims: [{ topic, partition: 1, logStartOffset: 1 }] })
     await engine.snapshot()
     expect(log.disk.floor).toBeGreaterThan(pinned)
+    await engine.close()
+  })
+
+  it('let dead attachments go when nothing is produced any more', async () => {
+    const log = new MemoryLog()
+    const engine = await open(log, { clock: systemClock, snapshots: { quietMs: 20, pauseMs: 0 } })
+    const topic = await createTopic(engine, 'a', 2)
+    for (let i = 0; i < 3; i++) {
+      const sizeBytes = 1 << 20
+      const parts = [part(topic, 1, 0, {})]
+      await engine.propose({ kind: 'commitWal', key: '', sizeBytes, walSequence: nextWalSequence(engine), parts }, [
+        Buffer.alloc(sizeBytes),
+      ])
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(log.sizeBytes()).toBeGreaterThan(3 << 20) // they are alive
+    await engine.propose({ kind: 'trimPartitions', trims: [{ topic, partition: 1, logStartOffset: 3 }] })
+    for (let i = 0; i < 500 && log.sizeBytes() > 1 << 20; i++) await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(log.sizeBytes()).toBeLessThan(1 << 20)
+    const { lastEntry } = engine.state
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(engine.state.lastEntry).toBe(lastEntry) // and then it is quiet
     await engine.close()
   })
 

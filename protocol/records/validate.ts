@@ -60,6 +60,7 @@ const RECORD_ERRORS_MAX = 1000
 /** Header of a message of magic 0 without its prefix: the shortest that Kafka looks at. */
 const LEGACY_OVERHEAD_BYTES = 14
 const HEADER_UP_TO_MAGIC_BYTES = 17
+const PRODUCER_ID_END_BYTES = 51
 /** Tables keep microseconds, exact as JS numbers (DESIGN, the row): 1684 to 2255. */
 export const TIMESTAMP_LIMIT_MS = Math.floor(Number.MAX_SAFE_INTEGER / 1000)
 
@@ -101,8 +102,11 @@ export function checkBatch(records: Uint8Array | null, rules: BatchRules): Batch
       `The record batch size is ${first} bytes which exceeds the maximum configured value of ${rules.maxMessageBytes}`,
     )
   }
-  // Kafka's CRC check is not reached for a batch that ends inside its header: reading a field of it fails before.
-  if (first < BATCH_HEADER_BYTES) return refuse(Errors.UNKNOWN_SERVER_ERROR, 'The record batch is shorter than its header')
+  // Kafka reads fields up to the producer id before it looks at the size: a batch that ends before that fails there.
+  if (first < BATCH_HEADER_BYTES) {
+    const error = first < PRODUCER_ID_END_BYTES ? Errors.UNKNOWN_SERVER_ERROR : Errors.CORRUPT_MESSAGE
+    return refuse(error, 'The record batch is shorter than its header')
+  }
   if (!batchCrcValid(records)) return refuse(Errors.CORRUPT_MESSAGE, 'Record is corrupt')
   const header = readBatchHeader(records)
   return checkHeader(header, rules) ?? { error: 0, header }

@@ -18,6 +18,8 @@ const THROTTLED = 8
 const ENDING = 16
 
 const NOTHING = Buffer.alloc(0)
+/** A client id may have 32,767 characters; a line of the log shows this many. */
+const LOGGED_CLIENT_ID_LENGTH = 200
 
 export interface ConnectionParts {
   readonly clock: Clock
@@ -158,7 +160,7 @@ export class Connection implements BudgetWaiter {
     let answer: ReturnType<Dispatch>
     try {
       const header = decodeRequestHeader(request.frame)
-      this.#clientId = header.clientId
+      this.#clientId = header.clientId?.slice(0, LOGGED_CLIENT_ID_LENGTH) ?? null
       answer = this.#parts.dispatch(this.info, header, request.frame)
     } catch (error) {
       return this.#onRefused(request, error)

@@ -30,7 +30,8 @@ if (process.argv[2] !== 'serve' && runtime === process.execPath) {
   process.on('warning', () => {}) // execve is marked experimental
   process.execve(runtime, [runtime, ...args], env)
 } else {
-  const child = spawn(runtime, args, { stdio: 'inherit', env })
+  // Over the channel the child learns that this process was killed: it must not live on and keep the folder.
+  const child = spawn(runtime, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)))
 }

@@ -41,6 +41,7 @@ import { WriteAheadLog } from './wal/wal.ts'
 const CONVERT_PRESSURE = 0.5
 const CONVERT_BEFORE_DELETE_MS = 25_000
 const SHUTDOWN_MS = 30_000
+const SAME_SIGNAL_MS = 500
 /** Attachments cost no replay, only space: many more of their bytes than of entries may pass between two snapshots. */
 const ATTACHMENTS_PER_SNAPSHOT = 16
 
@@ -65,6 +66,16 @@ export interface Broker {
   close(): Promise<void>
 }
 
+/** A folder that cannot be used is told with the setting that names it. */
+async function named<T>(setting: string, opening: Promise<T>): Promise<T> {
+  try {
+    return await opening
+  } catch (error) {
+    if (error instanceof FrazilError) throw new FrazilError(error.code, `${setting}: ${error.message}`, error)
+    throw error
+  }
+}
+
 /** Opens the store and the metadata log and wires the rooms together. Errors: SETTING_INVALID, STORE_IN_USE, LOG_CORRUPT, … */
 export async function openBroker(options: BrokerOptions): Promise<Broker> {
   const { settings, clock, logger, registry } = options
@@ -78,9 +89,9 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       ? store
       : new FolderStore({ path: metadataFolder, fsync: settings.fsync, clock, logger, metrics: storeMetrics })
   // the log locks its own folder
-  const storeLock = metadataStore === store ? null : await lockFolder(folder, settings.pod, { clock })
-  await store.open()
-  if (metadataStore !== store) await metadataStore.open()
+  const storeLock = metadataStore === store ? null : await named('store', lockFolder(folder, settings.pod, { clock }))
+  await named('store', store.open())
+  if (metadataStore !== store) await named('metadata', metadataStore.open())
   const log = new FolderLog({
     store: metadataStore,
     podName: settings.pod,
@@ -98,6 +109,9 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     onStop: options.onStop,
     snapshots: { logBytes: settings.snapshotBytes, attachmentBytes: settings.snapshotBytes * ATTACHMENTS_PER_SNAPSHOT },
   })
+  // both folders are locked from here on
+  await store.removeUnfinished()
+  if (metadataStore !== store) await metadataStore.removeUnfinished()
 
   const given = new Map(settings.broker)
   given.set('listeners', settings.listeners)
@@ -275,6 +289,7 @@ export async function serve(settings: Settings): Promise<void> {
   let advertised: readonly Listener[] = []
   // wrong addresses are told before anything is opened
   const listeners = parseListeners(settings.listeners)
+  parseAdvertised(settings.advertisedListeners, listeners)
   hostPort('http', settings.http)
   const broker = await openBroker({
     settings,
@@ -319,8 +334,11 @@ export async function serve(settings: Settings): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve([signal, 0]))
   })
   logger.info({ reason: why[0] }, 'shutting down')
-  // a second signal, or a part that hangs, must not keep the process: what was acknowledged is on disk already
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+  // a second signal, or a part that hangs, must not keep the process: what was acknowledged is on disk already. One Ctrl-C
+  // may arrive several times, from the terminal and from npm
+  const stoppingMs = clock.monotonicMs()
+  const again = (): void => void (clock.monotonicMs() - stoppingMs > SAME_SIGNAL_MS && process.exit(130))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, again)
   setTimeout(() => process.exit(1), SHUTDOWN_MS).unref()
   await server.close(SHUTDOWN_MS / 3)
   await broker.close().catch((error: unknown) => logger.warn({ err: error }, 'the shutdown was not clean; nothing acknowledged is lost'))

@@ -24,6 +24,8 @@ async function run(args: readonly string[]): Promise<void> {
     process.stdout.write(helpText())
   } else if (command === 'serve') {
     const settings = loadSettings(args.slice(1), process.env, readYaml)
+    // bin/frazil.js on an older Node waits for this process: when it is killed, so are we
+    if (process.channel !== undefined && process.channel !== null) process.once('disconnect', () => process.exit(1))
     const { serve } = await import('../main.ts')
     await serve(settings)
   } else if (command === 'config-docs') {

@@ -1,5 +1,6 @@
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
+import { FrazilError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 
 export interface HttpOptions {
@@ -18,7 +19,7 @@ export interface HttpServer {
   close(): Promise<void>
 }
 
-/** Starts the HTTP server: /metrics (Prometheus text), /health/live, /health/ready and what is mounted. */
+/** Starts the HTTP server: /metrics (Prometheus text), /health/live, /health/ready and what is mounted. Errors: SETTING_INVALID. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const app = fastify({ logger: false, forceCloseConnections: true, bodyLimit: 16 * 1024 * 1024, routerOptions: { maxParamLength: 1024 } })
   app.get('/metrics', async (_request, reply) => {
@@ -45,7 +46,13 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     if (status >= 500) options.logger.error({ err: error }, 'an HTTP request failed')
     void reply.code(status).send({ error: { message: status >= 500 ? 'internal error' : error.message, type: 'Error', code: status } })
   })
-  await app.listen({ host: options.host, port: options.port })
+  try {
+    await app.listen({ host: options.host, port: options.port })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const why = code === 'EADDRINUSE' ? 'the address is in use' : message
+    throw new FrazilError('SETTING_INVALID', `http: cannot listen on ${options.host}:${options.port}, ${why}`, error)
+  }
   const address = app.server.address()
   return { port: typeof address === 'object' && address !== null ? address.port : options.port, close: () => app.close() }
 }

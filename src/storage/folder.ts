@@ -65,10 +65,21 @@ export class FolderStore implements ObjectStore {
     })
   }
 
-  /** Makes the folder if need be and clears what dead processes left. Errors: STORE_FULL, STORE_UNAVAILABLE. */
+  /** Makes the folder if need be. Errors: STORE_FULL, STORE_UNAVAILABLE. */
   async open(): Promise<void> {
     try {
       await this.#directories.make(this.#temps.folder)
+    } catch (error) {
+      throw storeFailure(error, `the folder ${this.root} cannot be used`, 'write')
+    }
+  }
+
+  /**
+   * Clears what dead processes left. Only for who holds the folder's lock: a process of another container, whose id says
+   * nothing here, may be writing. Errors: STORE_UNAVAILABLE.
+   */
+  async removeUnfinished(): Promise<void> {
+    try {
       const removed = await this.#temps.removeDead(this.#files)
       if (removed > 0) this.#logger.info({ removed }, 'removed unfinished files of processes that ended')
     } catch (error) {

@@ -13,6 +13,17 @@ function bad(message: string): FrazilError {
 /** Values of one source by setting name; an unknown name is an error that names its source. */
 type Source = ReadonlyMap<string, { readonly text: string; readonly shown: string }>
 
+/** `--retention -1` as one argument: a value that begins with a dash and a digit is no flag. */
+function joined(args: readonly string[]): string[] {
+  const result: string[] = []
+  for (const arg of args) {
+    const flag = result.at(-1)
+    if (/^-\d/.test(arg) && flag !== undefined && /^--[^=]+$/.test(flag)) result[result.length - 1] = `${flag}=${arg}`
+    else result.push(arg)
+  }
+  return result
+}
+
 function fromFlags(args: readonly string[]): { readonly values: Source; readonly configFile: string | undefined } {
   const options = Object.fromEntries(
     [...all.map((setting) => flagOf(setting.name)), 'config'].map((flag) => [flag, { type: 'string' as const }]),
@@ -20,13 +31,13 @@ function fromFlags(args: readonly string[]): { readonly values: Source; readonly
   let parsed
   try {
     parsed = parseArgs({
-      args: args.map((arg) => arg.replace(/^--[a-z0-9.-]+/, (flag) => flag.replace(/\./g, '-'))),
+      args: joined(args.map((arg) => arg.replace(/^--[a-z0-9.-]+/, (flag) => flag.replace(/\./g, '-')))),
       options,
       strict: true,
       allowPositionals: false,
     })
   } catch (error) {
-    throw bad(`${(error as Error).message.split('. ')[0]}; frazil --help lists the settings`)
+    throw bad(`${(error as Error).message.split(/\.?[ \n](?=[A-Z])/)[0]}; frazil --help lists the settings`)
   }
   const given = parsed.values as Record<string, string | undefined>
   const values = new Map<string, { text: string; shown: string }>()

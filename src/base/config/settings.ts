@@ -25,7 +25,14 @@ const own: readonly SettingDefinition[] = [
   },
   { name: 'store', type: 'STRING', default: 'file:./frazil-data', doc: 'Where the bytes live: file:FOLDER.' },
   { name: 'metadata', type: 'STRING', default: '', defaultShown: 'follows the store', doc: 'Where the metadata log lives: file:FOLDER.' },
-  { name: 'pod', type: 'STRING', default: hostname(), defaultShown: 'host name', doc: 'Name of this pod, bound to one node id for ever.' },
+  {
+    name: 'pod',
+    type: 'STRING',
+    default: hostname(),
+    defaultShown: 'host name',
+    doc: 'Name of this pod, bound to one node id for ever.',
+    check: (value) => (value === '' || value.length > 253 ? 'It needs 1 to 253 characters' : null),
+  },
   {
     name: 'fsync',
     type: 'BOOLEAN',

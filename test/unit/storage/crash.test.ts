@@ -33,6 +33,7 @@ describe('folder store: kill -9', () => {
       for (const line of writer.lines().slice(1)) acknowledged.set(line.split(' ')[0], Number(line.split(' ')[1]))
       const store = new FolderStore({ path: root })
       await store.open()
+      await store.removeUnfinished()
       expect(fs.readdirSync(path.join(root, '.tmp'))).toEqual([])
       for (const key of await keys(store, '')) {
         const { body } = await store.get(key)

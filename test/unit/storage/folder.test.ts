@@ -190,14 +190,16 @@ describe('folder store: failing calls', () => {
 })
 
 describe('folder store: around it', () => {
-  it('removes temporary files of dead processes at open, and no others', async () => {
+  it('removes temporary files of dead processes when told to, and no others', async () => {
     const root = tempFolder()
     const store = await open(root)
     const upload = await store.multipart('k')
     await upload.putPart(1, text('alive'))
     const dead = [`${process.pid}-1-0-0000-0`, '4194305-77-0-0000-0', 'no such name']
     for (const name of dead) fs.writeFileSync(path.join(root, '.tmp', name), 'x')
-    await open(root)
+    const next = await open(root)
+    expect(temps(root)).toHaveLength(1 + dead.length)
+    await next.removeUnfinished()
     expect(temps(root)).toHaveLength(1)
     await upload.complete()
     expect((await store.get('k')).body.toString()).toBe('alive')

@@ -95,7 +95,7 @@ function produceCell(options: Options, partitions: number, batchBytes: number, l
     frazil: { conversion: 'paused', 'backlog-max-bytes': String(1e12) },
     goals: small ? { 'MB/s': '≥ 1.0', 'CPU s/GB': '≤ 0.67' } : { 'MB/s': '≥ 1.0' },
     async run(subject) {
-      await createTopic(options.jars, subject, 'bench', partitions)
+      await createTopic(subject, 'bench', partitions)
       await produce(options.jars, subject, 'bench', { ...p, records: Math.ceil(records / 8) })
       const { value, cpu } = await spent(subject, () => produce(options.jars, subject, 'bench', p))
       return { 'MB/s': value.megabytesPerSecond, 'CPU s/GB': cpu / (options.bytes / 1e9), 'p99 ms': value.p99Ms }
@@ -113,7 +113,7 @@ function consumeCell(options: Options, cold: boolean): Cell {
       : { conversion: 'paused', 'backlog-max-bytes': String(1e12), 'cache-bytes': String(Math.ceil(options.bytes * 1.3)) },
     goals: { 'MB/s': cold ? '≥ 0.5' : '≥ 1.0' },
     async run(subject) {
-      await createTopic(options.jars, subject, 'bench', 16, subject instanceof FrazilSubject ? ['table.commit.interval.ms=1000'] : [])
+      await createTopic(subject, 'bench', 16, subject instanceof FrazilSubject ? { 'table.commit.interval.ms': '1000' } : {})
       await produce(options.jars, subject, 'bench', { records, throughput: -1, batchBytes: 1048576, lingerMs: 20, codec: 'none' })
       if (cold) {
         if (subject instanceof FrazilSubject) {
@@ -137,7 +137,7 @@ function latencyCells(options: Options): Cell[] {
       frazil: { fsync: 'false' },
       goals: { 'p99 ms': '≤ 1.5' },
       async run(subject) {
-        await createTopic(options.jars, subject, 'bench', 16)
+        await createTopic(subject, 'bench', 16)
         await produce(options.jars, subject, 'bench', { ...p, records: 25_000 })
         return { 'p99 ms': (await produce(options.jars, subject, 'bench', p)).p99Ms }
       },
@@ -148,7 +148,7 @@ function latencyCells(options: Options): Cell[] {
       frazil: { fsync: 'false' },
       goals: { 'p50 ms': '≤ 2', 'p99 ms': '≤ 2' },
       async run(subject) {
-        await createTopic(options.jars, subject, 'bench', 1)
+        await createTopic(subject, 'bench', 1)
         const args = [
           '--bootstrap-server',
           subject.bootstrap,

@@ -3,6 +3,7 @@ import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Kafka, logLevel } from 'kafkajs'
 import { freePort } from '../../test/lib/broker.ts'
 import { cpuSeconds, javaArgs, root, run, sleep } from './process.ts'
 
@@ -172,29 +173,18 @@ export class KafkaSubject extends ProcessSubject {
   }
 }
 
-/** Makes a topic by Kafka's own tool. */
+/** Makes a topic; Kafka's own TopicCommand refuses config names that it does not know itself. */
 export async function createTopic(
-  jars: string,
   subject: Subject,
   topic: string,
   partitions: number,
-  configs: readonly string[] = [],
+  configs: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  await run(
-    '0',
-    'java',
-    javaArgs(jars, '256m', 'org.apache.kafka.tools.TopicCommand', [
-      '--bootstrap-server',
-      subject.bootstrap,
-      '--create',
-      '--topic',
-      topic,
-      '--partitions',
-      String(partitions),
-      ...configs.flatMap((config) => ['--config', config]),
-    ]),
-    60_000,
-  )
+  const admin = new Kafka({ brokers: [subject.bootstrap], logLevel: logLevel.NOTHING }).admin()
+  await admin.connect()
+  const configEntries = Object.entries(configs).map(([name, value]) => ({ name, value }))
+  await admin.createTopics({ topics: [{ topic, numPartitions: partitions, replicationFactor: 1, configEntries }], waitForLeaders: true })
+  await admin.disconnect()
 }
 
 /** CPU seconds a subject spends while `body` runs. */

@@ -40,7 +40,7 @@ export async function relocate(input: {
     const key = layout.manifest(location, `moved-${stem}`, lineOf.size)
     // Entries keep what they had; ADDED ones still inherit, because the line keeps its sequence number and snapshot.
     const body = await encodeManifest(
-      entries.map((entry): ManifestEntry => ({ ...entry, file: { ...entry.file, path: moved(entry.file.path) } })),
+      entries.map((entry) => withPath(entry, moved(entry.file.path))),
       base.metadata,
       sync,
     )
@@ -74,4 +74,8 @@ export async function relocate(input: {
   const metadata: TableMetadata = { ...base.metadata, location: to, snapshots, properties, 'metadata-log': [] }
   for (const path of lineOf.keys()) obsolete.push(keyOf(path))
   return { base: { ...base, metadata, text: printMetadata(metadata), lines }, objects, obsolete }
+}
+
+function withPath(entry: ManifestEntry, path: string): ManifestEntry {
+  return { ...entry, file: { ...entry.file, path } }
 }

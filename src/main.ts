@@ -42,6 +42,8 @@ const CONVERT_PRESSURE = 0.5
 const CONVERT_BEFORE_DELETE_MS = 25_000
 const SHUTDOWN_MS = 30_000
 const SAME_SIGNAL_MS = 500
+/** No answer is made smaller than this for lack of memory. */
+const ANSWER_MIN_BYTES = 1 << 20
 /** Attachments cost no replay, only space: many more of their bytes than of entries may pass between two snapshots. */
 const ATTACHMENTS_PER_SNAPSHOT = 16
 
@@ -52,6 +54,8 @@ export interface BrokerOptions {
   readonly registry: Registry
   /** Addresses of this node by listener name, known once the listeners are open. */
   readonly endpoint: (listener: string) => { readonly host: string; readonly port: number }
+  /** Memory of responses that wait for their clients to read. */
+  readonly queuedBytes: () => number
   /** The process cannot go on (fenced, a log that cannot be followed). */
   readonly onStop: (error: FrazilError) => void
 }
@@ -147,6 +151,8 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     registry,
     backlogBytes: settings.backlogMaxBytes,
     fetchMaxBytes: brokerConfigs.number('fetch.max.bytes'),
+    // a part of what is left, so that many fetches that are read at once find room too
+    answerRoomBytes: () => Math.max(ANSWER_MIN_BYTES, (settings.responseMemoryBytes - options.queuedBytes()) / 4),
   })
   const tables = createTables({
     store,
@@ -285,6 +291,7 @@ export async function serve(settings: Settings): Promise<void> {
   const clock = systemClock
   const registry = new Registry()
   let stop: (why: string, code: number) => void = () => {}
+  let server: KafkaServer | null = null
   let bound: readonly Listener[] = []
   let advertised: readonly Listener[] = []
   // wrong addresses are told before anything is opened
@@ -296,6 +303,7 @@ export async function serve(settings: Settings): Promise<void> {
     clock,
     logger,
     registry,
+    queuedBytes: () => server?.queuedBytes ?? 0,
     endpoint: (name) => advertised.find((listener) => listener.name === name) ?? advertised[0]!,
     onStop: (error) => {
       logger.error({ err: error }, 'this pod cannot go on')
@@ -303,7 +311,7 @@ export async function serve(settings: Settings): Promise<void> {
     },
   })
   const { brokerConfigs } = broker.parts
-  const server = new KafkaServer({
+  server = new KafkaServer({
     clock,
     logger,
     registry,

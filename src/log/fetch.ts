@@ -19,6 +19,8 @@ export interface FetchOptions {
   readonly budget: ByteBudget
   /** Upper bound of one answer (`fetch.max.bytes`). */
   readonly maxBytes: number
+  /** How much one answer may hold now; looked at when it is read, as a fetch may have waited long. */
+  readonly roomBytes: () => number
   readonly failed: (reason: string) => void
 }
 
@@ -115,7 +117,8 @@ export class Fetcher {
    * One pass in the order of the request: what memory has is taken at once, the rest is read side by side, each within the
    * share that was left when its turn came. The first partition with data gives a batch whatever its size.
    */
-  async #read(partitions: readonly FetchPartition[], maxBytes: number): Promise<readonly FetchedPartition[]> {
+  async #read(partitions: readonly FetchPartition[], askedBytes: number): Promise<readonly FetchedPartition[]> {
+    const maxBytes = Math.min(askedBytes, this.#options.roomBytes())
     const found = Array.from<ReadBatches | number | null>({ length: partitions.length }).fill(null)
     for (let from = 0, sizeBytes = 0; from < partitions.length && sizeBytes === 0;) {
       const pass = this.#pass(partitions, from, maxBytes, found)
@@ -166,9 +169,10 @@ export class Fetcher {
   }
 
   /** Batches, or the Kafka error code of a partition that could not be read. */
-  async #readCold(wanted: FetchPartition, limitBytes: number): Promise<ReadBatches | number> {
-    const { budget, reader, metadata, logger, failed } = this.#options
-    const release = await budget.acquire(limitBytes)
+  async #readCold(wanted: FetchPartition, askedBytes: number): Promise<ReadBatches | number> {
+    const { budget, reader, metadata, logger, failed, roomBytes } = this.#options
+    const release = await budget.acquire(askedBytes)
+    const limitBytes = Math.min(askedBytes, roomBytes())
     try {
       for (let attempt = 0; ; attempt++) {
         try {

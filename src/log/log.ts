@@ -26,6 +26,8 @@ export interface PartitionLogOptions {
   readonly fetchMaxBytes?: number
   /** Memory of reads from the store that run at a time; 128 MiB when left out. */
   readonly readBudgetBytes?: number
+  /** How much one answer may hold now, so that clients who do not read them leave memory for others; no bound when left out. */
+  readonly answerRoomBytes?: () => number
   /** Runs after the commit that is being applied has been answered; setImmediate when left out. */
   readonly defer?: (fn: () => void) => void
 }
@@ -69,6 +71,7 @@ export class PartitionLog implements Log {
       waiters: this.#waiters,
       budget: new ByteBudget(options.readBudgetBytes ?? 128 * MIB),
       maxBytes: options.fetchMaxBytes ?? 55 * MIB,
+      roomBytes: options.answerRoomBytes ?? (() => Infinity),
       failed: (reason) => failures.inc({ reason }),
     })
   }

@@ -59,7 +59,11 @@ export class Connection implements BudgetWaiter {
     this.#unsentMaxBytes = Math.max(parts.limits.unsentBytes, socket.writableHighWaterMark)
     this.#reader = new FrameReader(parts.limits.requestMaxBytes)
     this.#requests = new RequestQueue((deltaBytes) => parts.budget.changeRunning(deltaBytes))
-    this.#output = new Output(socket, () => this.#onProgress())
+    this.#output = new Output(
+      socket,
+      () => this.#onProgress(),
+      (deltaBytes) => (parts.counters.queuedBytes += deltaBytes),
+    )
     this.#activeMs = parts.clock.monotonicMs()
     socket.on('data', (chunk: Buffer) => this.#onData(chunk))
     socket.on('end', () => this.#onEnd())

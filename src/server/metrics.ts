@@ -6,6 +6,8 @@ export interface ServerCounters {
   sentBytes: number
   accepted: number
   refused: number
+  /** Response bytes that wait for their clients to read, now. */
+  queuedBytes: number
 }
 
 /** State of the server as gauges want it. */
@@ -50,6 +52,7 @@ export function registerServerMetrics(registry: Registry, counters: ServerCounte
     'Memory that requests hold until they are answered, half-read ones included',
     gauges.inFlightBytes,
   )
+  gauge('frazil_responses_queued_bytes', 'Response bytes that wait for their clients to read', () => counters.queuedBytes)
   counter('frazil_connections_accepted_total', 'Connections accepted', () => counters.accepted)
   counter('frazil_connections_refused_total', 'Connections refused at a connection limit', () => counters.refused)
   counter('frazil_received_bytes_total', 'Bytes received from clients', () => counters.receivedBytes)

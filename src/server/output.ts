@@ -10,16 +10,19 @@ const WRITE_AHEAD_BYTES = 256 * 1024
 export class Output {
   readonly #socket: Socket
   readonly #onProgress: () => void
+  readonly #onQueued: (deltaBytes: number) => void
   #chunks: Uint8Array[] = []
   #next = 0
   #queuedBytes = 0
+  #accountedBytes = 0
   #scheduled = false
   #ending = false
 
-  /** `onProgress` is called whenever the socket has taken what it was given. */
-  constructor(socket: Socket, onProgress: () => void) {
+  /** `onProgress` is called whenever the socket has taken what it was given; `onQueued` hears how much waits here. */
+  constructor(socket: Socket, onProgress: () => void, onQueued: (deltaBytes: number) => void = () => {}) {
     this.#socket = socket
     this.#onProgress = onProgress
+    this.#onQueued = onQueued
     socket.on('drain', () => {
       this.#flush()
       this.#onProgress()
@@ -38,6 +41,7 @@ export class Output {
       this.#chunks.push(chunk)
       this.#queuedBytes += chunk.length
     }
+    this.#account()
     if (this.#scheduled) return
     this.#scheduled = true
     process.nextTick(() => this.#flush())
@@ -51,9 +55,23 @@ export class Output {
 
   /** Forgets what is queued: the socket is gone. */
   clear(): void {
+    this.#forget()
+    this.#account()
+  }
+
+  #forget(): void {
     this.#chunks = []
     this.#next = 0
     this.#queuedBytes = 0
+  }
+
+  /** Tells how much waits. What is below the socket's own mark counts for nothing: it tells nobody when that is gone. */
+  #account(): void {
+    const { destroyed, writableLength, writableHighWaterMark } = this.#socket
+    const waitingBytes = this.#queuedBytes + (destroyed || writableLength < writableHighWaterMark ? 0 : writableLength)
+    if (waitingBytes === this.#accountedBytes) return
+    this.#onQueued(waitingBytes - this.#accountedBytes)
+    this.#accountedBytes = waitingBytes
   }
 
   #flush(): void {
@@ -68,12 +86,13 @@ export class Output {
         socket.write(chunk)
       }
       socket.uncork()
-      if (this.#next === this.#chunks.length) this.clear()
+      if (this.#next === this.#chunks.length) this.#forget()
       else if (this.#next > 64) {
         this.#chunks = this.#chunks.slice(this.#next)
         this.#next = 0
       }
     }
+    this.#account()
     if (this.#ending && this.#queuedBytes === 0) socket.destroySoon()
   }
 }

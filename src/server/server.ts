@@ -28,7 +28,7 @@ export class KafkaServer {
   readonly #options: KafkaServerOptions
   readonly #limits: ServerLimits
   readonly #budget: MemoryBudget
-  readonly #counters: ServerCounters = { receivedBytes: 0, sentBytes: 0, accepted: 0, refused: 0 }
+  readonly #counters: ServerCounters = { receivedBytes: 0, sentBytes: 0, accepted: 0, refused: 0, queuedBytes: 0 }
   readonly #connections = new Set<Connection>()
   readonly #hosts = new Map<string, number>()
   readonly #servers: Server[] = []
@@ -58,6 +58,11 @@ export class KafkaServer {
   /** Memory that requests hold until they are answered. */
   get inFlightBytes(): number {
     return this.#budget.usedBytes
+  }
+
+  /** Memory of responses that wait for their clients to read. */
+  get queuedBytes(): number {
+    return this.#counters.queuedBytes
   }
 
   /** Binds every listener, or none. The answer has the real ports. Errors: SETTING_INVALID for an address that cannot be had. */

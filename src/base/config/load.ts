@@ -121,6 +121,7 @@ export function loadSettings(
     tableCacheBytes: number('table-cache-bytes'),
     requestMemoryBytes: number('request-memory-bytes'),
     connectionMemoryBytes: number('connection-memory-bytes'),
+    responseMemoryBytes: number('response-memory-bytes'),
     backlogMaxBytes: number('backlog-max-bytes'),
     convertBytes: number('convert-bytes'),
     convertWorkers: number('convert-workers'),

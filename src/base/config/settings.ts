@@ -100,6 +100,13 @@ const own: readonly SettingDefinition[] = [
     doc: 'Memory for requests of one connection; a larger single request still passes.',
   },
   {
+    name: 'response-memory-bytes',
+    type: 'LONG',
+    default: '268435456',
+    min: 1048576,
+    doc: 'Memory for responses that wait for their clients to read; fetches are answered in smaller pieces as it fills.',
+  },
+  {
     name: 'backlog-max-bytes',
     type: 'LONG',
     default: '1073741824',
@@ -161,6 +168,7 @@ export interface Settings {
   readonly tableCacheBytes: number
   readonly requestMemoryBytes: number
   readonly connectionMemoryBytes: number
+  readonly responseMemoryBytes: number
   readonly backlogMaxBytes: number
   readonly convertBytes: number
   readonly convertWorkers: number

@@ -43,6 +43,23 @@ describe.each([
   })
 })
 
+describe.each([
+  ['memory', 1 << 26],
+  ['WAL objects', 0],
+])('an answer from %s', (_, hotCacheBytes) => {
+  test('is as large as there is room for when it is read, one batch at least', async () => {
+    let roomBytes = Infinity
+    const w = await logWorld({ hotCacheBytes, log2: { answerRoomBytes: () => roomBytes } })
+    for (let i = 0; i < 4; i++) await w.append(0, { valueBytes: 1000 })
+    const [all] = await w.fetch([{ partition: 0 }])
+    expect(offsets(all)).toEqual([0, 1, 2, 3])
+    roomBytes = all.sizeBytes / 2
+    expect(offsets((await w.fetch([{ partition: 0 }]))[0])).toEqual([0, 1])
+    roomBytes = 1
+    expect(offsets((await w.fetch([{ partition: 0, fetchOffset: 2 }]))[0])).toEqual([2])
+  })
+})
+
 describe('out of range', () => {
   test('is said after a barrier only, with -1 for both offsets (L8, hazard B16)', async () => {
     const w = await logWorld()

@@ -115,3 +115,24 @@ test('small responses to a reader that does not read are bounded too', async () 
   client.socket.resume()
   await until(() => client.responses.length === 20000)
 })
+
+test('what clients do not read is counted, and forgotten with them or when they read', async () => {
+  const handler = new Handler()
+  const { server: s, port } = await start(handler.dispatch)
+  server = s
+  const clients = await Promise.all([Client.open(port), Client.open(port)])
+  for (const [i, client] of clients.entries()) {
+    client.socket.pause()
+    client.send(request(FETCH, i))
+  }
+  await until(() => handler.begun.length === 2)
+  for (const begun of handler.begun) begun.answer(response(begun.header.correlationId, Buffer.alloc(16 * MIB), Buffer.alloc(16 * MIB)))
+  await until(() => s.queuedBytes > 32 * MIB)
+  expect(s.queuedBytes).toBeLessThanOrEqual(64 * MIB + 16)
+  clients[0].socket.destroy()
+  await until(() => s.connections === 1)
+  expect(s.queuedBytes).toBeLessThanOrEqual(32 * MIB + 8)
+  clients[1].socket.resume()
+  await until(() => clients[1].responses.length === 1)
+  expect(s.queuedBytes).toBe(0)
+})

@@ -5,6 +5,8 @@ const SIZE_BYTES = 4
 const EAGER_BYTES = 64 * 1024
 /** … or when this part of it has arrived: who announces 100 MiB and sends nothing costs nothing. */
 const ARRIVED_SHARE = 1 / 8
+/** Smaller parts of a frame that has no buffer yet are joined. */
+const PART_BYTES = 16 * 1024
 /** A frame of a fourth of its chunk or more is left in there; so a frame keeps at most four times its size alive. */
 const IN_PLACE_SHARE = 4
 
@@ -75,10 +77,21 @@ export class FrameReader {
     return frame
   }
 
+  /** Joins what drips in, equal with equal, so that few objects hold it: each of them takes some hundred bytes beside its own. */
+  #push(piece: Buffer): void {
+    let last = piece
+    for (let before = this.#parts.at(-1); before !== undefined && last.length < PART_BYTES && before.length <= last.length;) {
+      this.#parts.pop()
+      last = Buffer.concat([before, last])
+      before = this.#parts.at(-1)
+    }
+    this.#parts.push(last)
+  }
+
   #keep(piece: Buffer, size: number): void {
     if (this.#frame === null) {
       if (size > EAGER_BYTES && this.#filled + piece.length < size * ARRIVED_SHARE) {
-        if (piece.length > 0) this.#parts.push(piece)
+        if (piece.length > 0) this.#push(piece)
         this.#filled += piece.length
         return
       }

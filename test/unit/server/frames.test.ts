@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, expect, test } from 'vitest'
 import { FrameReader } from '../../../src/server/frames.ts'
 import type { KafkaServer } from '../../../src/server/server.ts'
@@ -46,6 +48,30 @@ test('a large frame has a buffer of its own size, taken when an eighth of it has
   expect(frame!.length).toBe(size)
   expect(frame!.buffer.byteLength).toBe(size)
   expect(frame!.every((byte) => byte === 7)).toBe(true)
+})
+
+test('a frame that drips in byte by byte takes little more than its bytes, and arrives whole', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const size = 4 * 1024 * 1024
+  const reader = new FrameReader(size)
+  reader.feed(int32(size))
+  expect(reader.take()).toBeNull()
+  collect()
+  const before = process.memoryUsage()
+  const dripped = size / 8 - 1
+  for (let i = 0; i < dripped; i++) {
+    reader.feed(Buffer.from([i % 251]))
+    reader.take()
+  }
+  collect()
+  const after = process.memoryUsage()
+  // a buffer object for each byte took 100 times as much
+  expect(after.heapUsed - before.heapUsed + after.arrayBuffers - before.arrayBuffers).toBeLessThan(8 * dripped)
+  reader.feed(Buffer.alloc(size - dripped, 7))
+  const frame = reader.take()!
+  expect(frame.length).toBe(size)
+  expect(frame.subarray(0, dripped).every((byte, i) => byte === i % 251)).toBe(true)
 })
 
 test('a small frame does not keep a large chunk alive', () => {

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import { Registry } from 'prom-client'
 import { BrokerConfigs } from './api/support/brokerConfigs.ts'
+import { groupSettings } from './api/support/groupSettings.ts'
 import { ProducerIds } from './api/support/producerIds.ts'
 import { Dispatcher } from './api/dispatcher.ts'
 import type { ApiParts, NodeEndpoint } from './api/parts.ts'
@@ -176,15 +177,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     logger,
     registry,
     randomUuid: randomUUID,
-    settings: () => ({
-      initialRebalanceDelayMs: brokerConfigs.number('group.initial.rebalance.delay.ms'),
-      sessionTimeoutMinMs: brokerConfigs.number('group.min.session.timeout.ms'),
-      sessionTimeoutMaxMs: brokerConfigs.number('group.max.session.timeout.ms'),
-      membersMax: brokerConfigs.number('group.max.size'),
-      offsetMetadataMaxLength: brokerConfigs.number('offset.metadata.max.bytes'),
-      offsetsRetentionMs: brokerConfigs.number('offsets.retention.minutes') * 60_000,
-      offsetsRetentionCheckMs: brokerConfigs.number('offsets.retention.check.interval.ms'),
-    }),
+    settings: () => groupSettings(brokerConfigs),
   })
   const background = [
     new Deleter({ store, metadata, clock, logger, registry }),
@@ -316,7 +309,7 @@ export async function serve(settings: Settings): Promise<void> {
     logger,
     registry,
     listeners,
-    dispatch: (connection, header, frame) => broker.dispatcher.dispatch(connection, header, frame, header.bodyAt),
+    dispatch: (connection, header, frame) => broker.dispatcher.dispatch(connection, header, frame),
     limits: {
       requestMaxBytes: brokerConfigs.number('socket.request.max.bytes'),
       connectionInFlightBytes: settings.connectionMemoryBytes,

@@ -6,7 +6,7 @@
  * - Records, group offsets and producers of the topic go at once; a topic made anew under the name has another id, another table,
  *   and offsets from 0.
  * - `table.on.delete=keep` (the default) first converts what is not in the table yet, then keeps the table under its name with the
- *   time; `drop` deletes it after the grace time (T20). When the conversion fails the topic stays, with REQUEST_TIMED_OUT: no row
+ *   time; `drop` deletes it after the grace time, as does `table.enable=false` (T20). When the conversion fails the topic stays, with REQUEST_TIMED_OUT: no row
  *   is lost by a deletion that promised to keep it.
  *
  * v1 throttle time · v4 flexible · v5 error message · v6 topic ids.
@@ -85,9 +85,10 @@ function resolve({ name, topicId }: Asked, parts: ApiParts): { readonly topic: T
 
 async function deleteTopic(topic: TopicView, parts: ApiParts): Promise<Outcome> {
   const { metadata, logger, clock } = parts
-  const { onDelete, fileGraceMs } = parts.topicSettings(topic).table
+  const { enable, onDelete, fileGraceMs } = parts.topicSettings(topic).table
   const table = metadata.state.table(topic.topic)
-  const keep = onDelete === 'keep' && table !== null
+  // a kept table is listed: one that was never shown must not appear by the deletion of its topic
+  const keep = enable && onDelete === 'keep' && table !== null
   if (keep) {
     try {
       await parts.convertTopic(topic.topic)

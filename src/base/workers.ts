@@ -1,6 +1,9 @@
 import { Worker, parentPort, workerData, type Transferable } from 'node:worker_threads'
 import { FrazilError, type ErrorCode } from './errors.ts'
 
+/** A message that ends a worker. */
+const END = 'end'
+
 interface Job {
   readonly task: unknown
   readonly transfer: readonly Transferable[]
@@ -54,8 +57,13 @@ export class WorkerPool {
   async close(): Promise<void> {
     this.#closed = true
     for (const job of this.#queue.splice(0)) job.reject(new FrazilError('CLOSED', 'the worker pool is closed'))
-    const workers = [...this.#idle, ...this.#running.keys()]
-    await Promise.all(workers.map((worker) => worker.terminate()))
+    // an idle worker ends by itself: ending it from outside may meet V8 in the middle of something
+    const ended = this.#idle.map((worker) => new Promise<void>((resolve) => worker.once('exit', () => resolve())))
+    for (const worker of this.#idle) {
+      worker.ref()
+      worker.postMessage(END)
+    }
+    await Promise.all([...ended, ...Array.from(this.#running.keys(), (worker) => worker.terminate())])
   }
 
   #next(): void {
@@ -116,6 +124,7 @@ export function serveTasks(
   const port = parentPort
   if (port === null) throw new FrazilError('REFUSED', 'serveTasks runs in worker threads only')
   port.on('message', (task: unknown) => {
+    if (task === END) return port.close()
     handler(task as never, workerData as never).then(
       ({ value, transfer }) => port.postMessage({ value } satisfies Reply, (transfer ?? []) as Transferable[]),
       (error: unknown) => {

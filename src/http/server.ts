@@ -1,3 +1,4 @@
+import { createServer } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
 import { FrazilError } from '../base/errors.ts'
@@ -46,6 +47,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     if (status >= 500) options.logger.error({ err: error }, 'an HTTP request failed')
     void reply.code(status).send({ error: { message: status >= 500 ? 'internal error' : error.message, type: 'Error', code: status } })
   })
+  await untilFree(options.host, options.port)
   try {
     await app.listen({ host: options.host, port: options.port })
   } catch (error) {
@@ -55,4 +57,20 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   }
   const address = app.server.address()
   return { port: typeof address === 'object' && address !== null ? address.port : options.port, close: () => app.close() }
+}
+
+const BIND_TRIES = 20
+const BIND_PAUSE_MS = 100
+
+/** A process that was killed hard may hold its port for a moment; whoever else holds it is told by the listen that follows. */
+async function untilFree(host: string, port: number): Promise<void> {
+  for (let tries = 0; tries < BIND_TRIES; tries++) {
+    const error = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
+      const probe = createServer()
+      probe.once('error', resolve)
+      probe.listen({ host, port }, () => probe.close(() => resolve(null)))
+    })
+    if (error?.code !== 'EADDRINUSE') return
+    await new Promise((resolve) => setTimeout(resolve, BIND_PAUSE_MS))
+  }
 }

@@ -11,6 +11,8 @@ import { DEFAULT_LIMITS, type Dispatch, type ServerLimits } from './port.ts'
 
 /** How often idle connections are looked for, at most. */
 const SWEEP_MS = 5000
+const BIND_TRIES = 20
+const BIND_PAUSE_MS = 100
 /** A limit that is met over and over is told once in this time. */
 const REFUSAL_LOG_MS = 1000
 
@@ -104,10 +106,22 @@ export class KafkaServer {
     deadline?.cancel()
   }
 
-  #bind(listener: Listener): Promise<number> {
+  /** A process that was killed hard may hold its port for a moment longer than its lock: worth some tries. */
+  async #bind(listener: Listener): Promise<number> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.#bindOnce(listener)
+      } catch (error) {
+        const inUse = ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
+        if (!inUse || tries >= BIND_TRIES) throw error
+        await this.#options.clock.sleep(BIND_PAUSE_MS)
+      }
+    }
+  }
+
+  #bindOnce(listener: Listener): Promise<number> {
     const { name, host, port } = listener
     const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true }, (socket) => this.#accept(socket, name))
-    this.#servers.push(server)
     return new Promise((resolve, reject) => {
       server.once('error', (error: NodeJS.ErrnoException) => {
         const why = error.code === 'EADDRINUSE' ? 'the address is in use' : error.message
@@ -115,6 +129,7 @@ export class KafkaServer {
       })
       server.listen({ port, ...(host === '' ? {} : { host }) }, () => {
         server.removeAllListeners('error')
+        this.#servers.push(server)
         // After the start an error is one of accepting (no more file descriptors): the listener goes on.
         server.on('error', (error) => this.#options.logger.error({ err: error, listener: name }, 'a connection could not be accepted'))
         resolve((server.address() as AddressInfo).port)

@@ -9,7 +9,7 @@ npm pack --silent --pack-destination "$work" >/dev/null
 mkdir "$work/elsewhere"
 cd "$work/elsewhere"
 # outside the checkout, with the machine's own Node
-PATH=${PATH#"$FRAZIL_ROOT/node_modules/.bin:"}
+PATH=$(tr : "\n" <<<"$PATH" | grep -v node_modules/.bin | paste -sd:)
 npm init -y >/dev/null
 npm install --no-audit --no-fund --silent "$work"/frazil-*.tgz
 echo "installed with node $(node --version)"

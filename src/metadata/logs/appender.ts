@@ -83,6 +83,11 @@ export class Appender {
     }
   }
 
+  /** The next record goes to a new file when the last one has at least so many bytes. */
+  beginSoon(usedBytes: number): void {
+    if ((this.#segments.at(-1)?.usedBytes ?? 0) >= usedBytes) this.#mustBegin = true
+  }
+
   /** The file that the next record goes to. */
   async #segmentFor(number: number, recordBytes: number): Promise<Segment> {
     const last = this.#segments.at(-1)

@@ -34,6 +34,8 @@ export interface FolderLogOptions {
 }
 
 const ENTRY_MAX_BYTES = 256 << 20
+/** A file with less than this is not worth ending at a snapshot. */
+const ROLL_BYTES = 256 << 10
 
 /**
  * The log of a pod that owns its folder: entries in files `meta/log/<first entry>.log`, one write and one sync an append.
@@ -125,6 +127,8 @@ export class FolderLog implements EntryLog {
     if (lastEntry > this.#end)
       throw new FrazilError('REFUSED', `a snapshot of entry ${lastEntry} is ahead of the log, which ends at ${this.#end}`)
     await this.#marks.writeSnapshot(lastEntry, bytes)
+    // truncation takes whole files: one that ends where a snapshot does can go as soon as the next snapshot is there
+    this.#appender.beginSoon(ROLL_BYTES)
   }
 
   async *read(from: number): AsyncGenerator<RawEntry> {

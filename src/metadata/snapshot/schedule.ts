@@ -31,7 +31,7 @@ export const DEFAULT_SNAPSHOT_POLICY: SnapshotPolicy = {
   attachmentBytes: 256 << 20,
   intervalMs: 600_000,
   pauseMs: 5000,
-  quietMs: 5000,
+  quietMs: 1000,
 }
 
 /** Decides when snapshots are written, one at a time, and truncates the log behind the one before the newest (L4). */

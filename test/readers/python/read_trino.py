@@ -1,6 +1,6 @@
 """Trino's answers, as trino_sql prints them, in the common spelling. usage: read_trino.py ROWS_CSV FILTERS_CSV"""
 import csv, json, sys
-from rows import show, show_filter
+from rows import FILTERS, show, show_filter
 
 csv.field_size_limit(1 << 30)
 rows = []
@@ -11,5 +11,6 @@ with open(sys.argv[1], newline="") as text:
         rows.append((p, o, t, low(k), low(v), [[a, low(b)] for a, b in h]))
 show(rows)
 with open(sys.argv[2], newline="") as text:
-    for name, count in csv.reader(text):
-        show_filter(name, count)
+    counts = dict(csv.reader(text))
+for name in FILTERS:
+    show_filter(name, counts[name])

@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'STORE_IN_USE' // the folder belongs to another running process
   | 'LOG_CONFLICT' // another writer created this entry
   | 'LOG_CORRUPT' // a chain that cannot be followed, a bad entry of full length: the pod stops
+  | 'LOG_REFUSED' // the entry is certainly not in the log, which cannot be written now (a folder that is gone or read-only); retry
   | 'LOG_UNAVAILABLE' // the entry could not be written or its outcome is unknown after all retries; retry
   | 'FENCED' // this incarnation was fenced: the pod stops
   | 'LEVEL_UNKNOWN' // an entry of a newer level: the pod stops

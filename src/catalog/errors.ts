@@ -35,7 +35,8 @@ export function errorAnswer(error: unknown): { readonly status: number; readonly
       return answer(500, 'CommitStateUnknownException', 'it is not known whether the commit was written')
     if (error.code === 'REFUSED') return answer(409, 'CommitFailedException', error.message)
     if (error.code === 'CLOSED' || error.code === 'FENCED') return answer(503, 'ServiceUnavailableException', 'the broker is shutting down')
-    if (error.code.startsWith('STORE_')) return answer(503, 'ServiceUnavailableException', 'the store cannot be reached now')
+    if (error.code.startsWith('STORE_') || error.code === 'LOG_REFUSED')
+      return answer(503, 'ServiceUnavailableException', 'the store cannot be reached now')
   }
   const status = (error as { statusCode?: unknown }).statusCode
   if (typeof status === 'number' && status >= 400 && status < 500) return answer(status, 'BadRequestException', (error as Error).message)

@@ -10,7 +10,7 @@ import type { AppliedChange, Metadata } from './port.ts'
 import { type Group, ProposalQueue, groupEntry } from './queue.ts'
 import { loadRooms } from './snapshot/load.ts'
 import type { State } from './state/state.ts'
-import { LogTail, isTransient, retryWaits } from './tail.ts'
+import { isRefusal, isTransient, LogTail, retryWaits } from './tail.ts'
 
 export interface EngineOptions {
   readonly log: EntryLog
@@ -179,9 +179,9 @@ export class MetadataEngine implements Metadata {
     } catch (error) {
       const reason = asFrazilError(error)
       for (const { reject } of group.pendings) reject(reason)
-      if (reason.code !== 'STORE_FULL') throw reason
+      if (!isRefusal(reason)) throw reason
       const proposals = group.pendings.length + this.#queue.length
-      this.#logger.warn({ proposals }, 'the metadata log is full: proposals fail until there is space')
+      this.#logger.warn({ proposals, reason: reason.message }, 'the metadata log takes no entries: proposals fail until it does')
       this.#queue.fail(reason)
     }
   }

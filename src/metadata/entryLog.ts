@@ -10,7 +10,7 @@ export interface RawEntry {
  * stand. It moves bytes only: chain, floor rules and grouping are the engine's (engine.ts), so that each log stays small
  * and all pass one suite.
  *
- * Errors: LOG_CORRUPT (stop with the sentence), LOG_UNAVAILABLE (retry), STORE_FULL, CLOSED.
+ * Errors: LOG_CORRUPT (stop with the sentence), LOG_UNAVAILABLE (retry), STORE_FULL and LOG_REFUSED (nothing was written), CLOSED.
  */
 export interface EntryLog {
   /** How many bytes may ride inside one entry; 0 where the log cannot carry any. */

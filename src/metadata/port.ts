@@ -12,7 +12,7 @@ export interface Metadata {
   /**
    * Proposes; resolves with what `apply` answered once the entry is durable and applied here. Proposals of one process
    * are applied in the order of the calls. `attachment` is for `commitWal` with key '' only.
-   * Errors: LOG_UNAVAILABLE (outcome unknown after retries), STORE_FULL, FENCED, CLOSED.
+   * Errors: LOG_UNAVAILABLE (outcome unknown after retries), STORE_FULL and LOG_REFUSED (nothing was written), FENCED, CLOSED.
    */
   propose(command: Command, attachment?: readonly Uint8Array[]): Promise<Result>
   /** Resolves when everything that was in the log when the call was made is applied here (L8). */

@@ -28,7 +28,7 @@ export class LogTail {
 
   /**
    * True when these very bytes are entry `number` (L2); false when another writer's are. The bytes of a number never change
-   * while it is open whether they landed. Error: STORE_FULL, nothing written.
+   * while it is open whether they landed. Errors: STORE_FULL, LOG_REFUSED: nothing written.
    */
   async append(number: number, bytes: Uint8Array, attachment: readonly Uint8Array[]): Promise<boolean> {
     const waits = retryWaits()
@@ -36,12 +36,12 @@ export class LogTail {
       try {
         return (await this.#log.append(number, bytes, attachment.length === 0 ? undefined : attachment)) === 'written'
       } catch (error) {
-        const full = hasCode(error, 'STORE_FULL')
-        if (!full && !isTransient(error)) throw error
+        const refused = isRefusal(error)
+        if (!refused && !isTransient(error)) throw error
         const outcome = await this.#readBack(number, bytes)
         if (outcome === 'written') return true
         if (outcome === 'conflict') return false
-        if (full && outcome === 'absent') throw error
+        if (refused && outcome === 'absent') throw error
         const waitMs = waits.next().value
         this.#metrics.retries.inc()
         this.#logger.warn({ entry: number, waitMs, reason: error.message }, 'the metadata log did not take an entry: trying again')
@@ -80,6 +80,11 @@ export class LogTail {
       throw error
     }
   }
+}
+
+/** The log took nothing, and says so: whoever proposed is told. */
+export function isRefusal(error: unknown): error is FrazilError {
+  return hasCode(error, 'STORE_FULL') || hasCode(error, 'LOG_REFUSED')
 }
 
 /** The log, or the store under it, may answer later. */

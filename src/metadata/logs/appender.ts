@@ -51,7 +51,7 @@ export class Appender {
     else if (this.#fsync && this.#segments.length > 0) await this.#files.fsync(this.#segments.at(-1)!.fd)
   }
 
-  /** Writes one record, durably. Errors: STORE_FULL (it is not there), LOG_UNAVAILABLE, LOG_CORRUPT. */
+  /** Writes one record, durably. Errors: STORE_FULL and LOG_REFUSED (it is not there), LOG_UNAVAILABLE, LOG_CORRUPT. */
   async write(number: number, entry: Uint8Array, attachment: readonly Uint8Array[], attachmentBytes: number): Promise<void> {
     if (this.#dirty) await this.#cleanOrFail()
     const segment = await this.#segmentFor(number, HEADER_BYTES + entry.length + attachmentBytes)
@@ -159,9 +159,10 @@ export class Appender {
   }
 }
 
+/** Nothing of the record is left in a file. */
 function refusal(error: unknown, what: string): FrazilError {
   const failure = storeFailure(error, what, 'write')
-  return failure.code === 'STORE_FULL' ? failure : new FrazilError('LOG_UNAVAILABLE', failure.message, error)
+  return failure.code === 'STORE_FULL' ? failure : new FrazilError('LOG_REFUSED', failure.message, error)
 }
 
 async function verify(segment: Segment, number: number): Promise<void> {

@@ -17,6 +17,7 @@ describe('a store that fails', () => {
   const CODES: readonly [ErrorCode, number][] = [
     ['STORE_FULL', Errors.KAFKA_STORAGE_ERROR],
     ['STORE_UNAVAILABLE', Errors.KAFKA_STORAGE_ERROR],
+    ['LOG_REFUSED', Errors.KAFKA_STORAGE_ERROR],
     ['LOG_UNAVAILABLE', Errors.REQUEST_TIMED_OUT],
     ['LIMIT', Errors.REQUEST_TIMED_OUT],
     ['CLOSED', Errors.NOT_LEADER_OR_FOLLOWER],

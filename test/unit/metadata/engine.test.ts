@@ -169,22 +169,25 @@ describe('failures of the log (L2, E9)', () => {
   faults('the store fails before it writes', 'STORE_UNAVAILABLE', 'before')
   faults('the log is full but the entry landed', 'STORE_FULL', 'after')
 
-  it('a full log fails what waits, keeps sequences without a gap, and goes on when there is space', async () => {
-    const log = new MemoryLog()
-    const engine = await open(log)
-    const topic = await createTopic(engine, 'a')
-    log.beforeAppend = () => {
-      throw new FrazilError('STORE_FULL', 'no space left')
-    }
-    const failed = await Promise.allSettled([1, 2, 3].map(() => commit(engine, part(topic, 0, 0, {}))))
-    expect(failed.map((f) => (f.status === 'rejected' ? f.reason.code : 'done'))).toEqual(['STORE_FULL', 'STORE_FULL', 'STORE_FULL'])
-    expect(engine.stopped).toBe(null)
-    log.beforeAppend = () => {}
-    expect((await commit(engine, part(topic, 0, 0, {}))).parts[0].baseOffsets).toEqual([0])
-    const sequences = decoded(log).flatMap((entry) => entry.proposals.map((p) => p.sequence))
-    expect(sequences).toEqual([0, 1, 2])
-    await engine.close()
-  })
+  it.each(['STORE_FULL', 'LOG_REFUSED'] as const)(
+    '%s fails what waits, keeps sequences without a gap, and it goes on later',
+    async (code) => {
+      const log = new MemoryLog()
+      const engine = await open(log)
+      const topic = await createTopic(engine, 'a')
+      log.beforeAppend = () => {
+        throw new FrazilError(code, 'no space left')
+      }
+      const failed = await Promise.allSettled([1, 2, 3].map(() => commit(engine, part(topic, 0, 0, {}))))
+      expect(failed.map((f) => (f.status === 'rejected' ? f.reason.code : 'done'))).toEqual([code, code, code])
+      expect(engine.stopped).toBe(null)
+      log.beforeAppend = () => {}
+      expect((await commit(engine, part(topic, 0, 0, {}))).parts[0].baseOffsets).toEqual([0])
+      const sequences = decoded(log).flatMap((entry) => entry.proposals.map((p) => p.sequence))
+      expect(sequences).toEqual([0, 1, 2])
+      await engine.close()
+    },
+  )
 
   it('an entry that turns up after it was given up does not answer for the next one', async () => {
     const log = new MemoryLog()

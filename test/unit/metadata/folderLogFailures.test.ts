@@ -14,7 +14,7 @@ describe('folder log: failing calls', () => {
   for (const { call, code, expected } of [
     { call: 'writev', code: 'ENOSPC', expected: 'STORE_FULL' },
     { call: 'writev', code: 'EDQUOT', expected: 'STORE_FULL' },
-    { call: 'writev', code: 'EIO', expected: 'LOG_UNAVAILABLE' },
+    { call: 'writev', code: 'EIO', expected: 'LOG_REFUSED' },
   ] as const) {
     for (const [shape, failure] of Object.entries({
       before: { code },
@@ -65,7 +65,7 @@ describe('folder log: failing calls', () => {
       }
       const bytes = randomBytes(random, Math.floor(random() * 800))
       const answer = await log.append(kept.length + 1, bytes).catch((error: FrazilError) => error.code)
-      expect(['written', 'STORE_FULL', 'LOG_UNAVAILABLE']).toContain(answer)
+      expect(['written', 'STORE_FULL', 'LOG_REFUSED', 'LOG_UNAVAILABLE']).toContain(answer)
       if (answer === 'written') kept.push(bytes)
       failing.plan = () => null
       expect(await log.end()).toBe(kept.length)
@@ -91,7 +91,7 @@ describe('folder log: failing calls', () => {
     let log = await openLog(root, { files: failing.files, fsync: true, makeAhead: false, segmentBytes: 2000 })
     await log.append(1, Buffer.alloc(1200, 1))
     failing.plan = (call, args) => (call === 'rename' && String(args[1]).endsWith('2.log') ? { code: 'EIO', afterEffect: true } : null)
-    await expect(log.append(2, Buffer.alloc(1200, 2))).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' })
+    await expect(log.append(2, Buffer.alloc(1200, 2))).rejects.toMatchObject({ code: 'LOG_REFUSED' })
     failing.plan = () => null
     expect(await log.append(2, bytesOf('fits into the old file'))).toBe('written')
     await log.close()

@@ -98,7 +98,7 @@ export class Appender {
     const limitBytes = small && this.#segmentFiles.ready ? Math.min(last?.spaceBytes ?? 0, this.#segmentBytes) : this.#segmentBytes
     const full = last === undefined || this.#mustBegin || (last.count > 0 && end > limitBytes)
     const segment = full ? await this.#begin(number, last) : last
-    if (small && segment.spaceBytes - segment.usedBytes < this.#segmentBytes / 2) this.#segmentFiles.makeReady()
+    if (small && segment.spaceBytes - segment.usedBytes < this.#segmentFiles.readyBytes / 2) this.#segmentFiles.makeReady()
     return segment
   }
 

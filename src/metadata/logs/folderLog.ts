@@ -34,6 +34,8 @@ export interface FolderLogOptions {
 }
 
 const ENTRY_MAX_BYTES = 256 << 20
+/** Size of a file made ahead: small records fill it in some hundred appends, and it is space that holds nothing yet. */
+const AHEAD_BYTES = 2 << 20
 /** A file with less than this is not worth ending at a snapshot. */
 const ROLL_BYTES = 256 << 10
 
@@ -74,7 +76,7 @@ export class FolderLog implements EntryLog {
       folder: path.join(options.store.root, 'meta', 'log'),
       files: this.#files,
       fsync: options.store.fsync,
-      readyBytes: options.makeAhead === false ? 0 : segmentBytes,
+      readyBytes: options.makeAhead === false ? 0 : Math.min(segmentBytes, AHEAD_BYTES),
       logger: this.#logger,
     })
     this.#appender = new Appender({

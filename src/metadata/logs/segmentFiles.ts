@@ -30,7 +30,8 @@ export class SegmentFiles {
   readonly syncsItself: boolean
   readonly #files: Files
   readonly #fsync: boolean
-  readonly #readyBytes: number
+  /** Size of a file that is made ahead; 0 when none is. */
+  readonly readyBytes: number
   readonly #logger: Logger
   readonly #directories: Directories
   readonly #flags: number
@@ -48,7 +49,7 @@ export class SegmentFiles {
     this.folder = options.folder
     this.#files = options.files
     this.#fsync = options.fsync
-    this.#readyBytes = options.readyBytes
+    this.readyBytes = options.readyBytes
     this.#logger = options.logger
     this.#directories = new Directories(options.files, options.fsync)
     // On Linux O_DSYNC makes write and fdatasync one call. On macOS it does not reach the disk, as fdatasync of libuv does.
@@ -113,8 +114,8 @@ export class SegmentFiles {
 
   /** Begins to make the next file, unless it is ready or being made. */
   makeReady(): void {
-    if (this.#readyBytes === 0 || this.#ready !== null || this.#making !== null) return
-    this.#making = this.#make(READY_NAME, this.#readyBytes).then(
+    if (this.readyBytes === 0 || this.#ready !== null || this.#making !== null) return
+    this.#making = this.#make(READY_NAME, this.readyBytes).then(
       (unnamed) => {
         this.#ready = unnamed
         this.#making = null

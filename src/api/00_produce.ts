@@ -89,7 +89,8 @@ async function append(
   } catch (failure) {
     const error = storageFailure(failure)
     if (error === Errors.UNKNOWN_SERVER_ERROR) throw failure
-    parts.logger.warn({ err: failure, batches: items.length }, 'records could not be stored; producers are told to try again')
+    // one line each, without a stack: on a full disk there are many
+    parts.logger.warn({ reason: String(failure), batches: items.length }, 'records could not be stored; producers are told to try again')
     return { batches: items.map(() => ({ error, baseOffset: -1, appendTimeMs: -1, logStartOffset: -1 })), throttleMs: 0 }
   }
 }

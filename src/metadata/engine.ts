@@ -47,6 +47,8 @@ export class MetadataEngine implements Metadata {
   #incarnation = 0
   #nodeId = -1
   #stopped: FrazilError | null = null
+  /** The log refused the last group. */
+  #refused = false
   #writing = false
   #turn: Promise<void> = Promise.resolve()
   /** A barrier that has not begun to ask the log yet: later callers join it. */
@@ -180,8 +182,8 @@ export class MetadataEngine implements Metadata {
       const reason = asFrazilError(error)
       for (const { reject } of group.pendings) reject(reason)
       if (!isRefusal(reason)) throw reason
-      const proposals = group.pendings.length + this.#queue.length
-      this.#logger.warn({ proposals, reason: reason.message }, 'the metadata log takes no entries: proposals fail until it does')
+      if (!this.#refused) this.#logger.warn({ reason: reason.message }, 'the metadata log takes no entries: proposals fail until it does')
+      this.#refused = true
       this.#queue.fail(reason)
     }
   }
@@ -206,6 +208,8 @@ export class MetadataEngine implements Metadata {
         this.#metrics.appendSeconds.observe((this.#clock.monotonicMs() - startMs) / 1000)
         this.#metrics.entries.inc()
         this.#metrics.proposals.inc(group.pendings.length)
+        if (this.#refused) this.#logger.info({ entry: number }, 'the metadata log takes entries again')
+        this.#refused = false
         const { results } = this.#apply({ number, bytes, attachmentBytes: group.attachmentBytes })
         group.pendings.forEach(({ resolve }, i) => resolve(results[i]))
         return

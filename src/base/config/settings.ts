@@ -81,7 +81,7 @@ const own: readonly SettingDefinition[] = [
   {
     name: 'table-cache-bytes',
     type: 'LONG',
-    default: '134217728',
+    default: '268435456',
     min: 1048576,
     doc: 'Memory for row groups of table files that consumers read.',
   },

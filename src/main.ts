@@ -314,6 +314,7 @@ export async function serve(settings: Settings): Promise<void> {
       requestMaxBytes: brokerConfigs.number('socket.request.max.bytes'),
       connectionInFlightBytes: settings.connectionMemoryBytes,
       inFlightBytes: settings.requestMemoryBytes,
+      queuedBytes: settings.responseMemoryBytes * 2,
       idleMs: brokerConfigs.number('connections.max.idle.ms'),
       connections: brokerConfigs.number('max.connections'),
       connectionsPerHost: brokerConfigs.number('max.connections.per.ip'),

@@ -16,6 +16,7 @@ const BUDGET = 2
 const UNSENT = 4
 const THROTTLED = 8
 const ENDING = 16
+const QUEUED = 32
 
 const NOTHING = Buffer.alloc(0)
 /** A client id may have 32,767 characters; a line of the log shows this many. */
@@ -28,6 +29,8 @@ export interface ConnectionParts {
   readonly limits: ServerLimits
   readonly budget: MemoryBudget
   readonly counters: ServerCounters
+  /** Connections that start nothing but Produce until clients have read their answers. */
+  readonly starved: Set<Connection>
 }
 
 /**
@@ -50,6 +53,8 @@ export class Connection implements BudgetWaiter {
   #closed = false
   #clientId: string | null = null
   #activeMs: number
+  /** When the client last took all that its socket had, or had nothing to take. */
+  #tookMs: number
 
   constructor(socket: Socket, info: Omit<ConnectionInfo, 'signal'>, parts: ConnectionParts, onClose: (connection: Connection) => void) {
     this.#socket = socket
@@ -62,9 +67,10 @@ export class Connection implements BudgetWaiter {
     this.#output = new Output(
       socket,
       () => this.#onProgress(),
-      (deltaBytes) => (parts.counters.queuedBytes += deltaBytes),
+      (deltaBytes) => this.#onQueued(deltaBytes),
     )
     this.#activeMs = parts.clock.monotonicMs()
+    this.#tookMs = this.#activeMs
     socket.on('data', (chunk: Buffer) => this.#onData(chunk))
     socket.on('end', () => this.#onEnd())
     socket.on('error', (error) => parts.logger.debug({ ...this.#fields(), err: error }, 'connection failed'))
@@ -86,6 +92,11 @@ export class Connection implements BudgetWaiter {
   /** Since when (monotonic clock) nothing arrived, left or ran; Infinity while a request runs. */
   get idleSinceMs(): number {
     return this.#requests.running > 0 ? Infinity : this.#activeMs
+  }
+
+  /** Since when (monotonic clock) the client has not taken an answer that waits for it; Infinity when none does. */
+  get stalledSinceMs(): number {
+    return this.#output.unsentBytes > 0 ? this.#tookMs : Infinity
   }
 
   /** MemoryBudget: read on. */
@@ -155,6 +166,11 @@ export class Connection implements BudgetWaiter {
         this.#pause(UNSENT)
         break
       }
+      if (!this.#requests.startsProduce && this.#parts.counters.queuedBytes > this.#parts.limits.queuedBytes && !this.#closed) {
+        this.#parts.starved.add(this)
+        this.#pause(QUEUED)
+        break
+      }
       this.#run(this.#requests.start())
     }
     this.#pumping = false
@@ -196,6 +212,7 @@ export class Connection implements BudgetWaiter {
       this.#requests.dropAll()
     } else if (outcome !== null && outcome !== 'pending' && !this.#closed) {
       this.#parts.counters.sentBytes += outcome.sizeBytes
+      if (this.#output.unsentBytes === 0) this.#tookMs = this.#parts.clock.monotonicMs()
       this.#output.push(outcome.chunks)
       if (outcome.throttleMs !== undefined && outcome.throttleMs > 0) this.#mute(outcome.throttleMs)
     }
@@ -212,9 +229,26 @@ export class Connection implements BudgetWaiter {
     })
   }
 
+  #onQueued(deltaBytes: number): void {
+    const { counters, starved, limits } = this.#parts
+    counters.queuedBytes += deltaBytes
+    if (starved.size === 0 || counters.queuedBytes > limits.queuedBytes) return
+    const woken = [...starved]
+    starved.clear()
+    for (const connection of woken) setImmediate(() => connection.goOn())
+  }
+
+  /** Answers of others have been read: go on. */
+  goOn(): void {
+    if (this.#closed) return
+    this.#unpause(QUEUED)
+    this.#advance()
+  }
+
   /** The socket has taken what it was given. */
   #onProgress(): void {
     this.#activeMs = this.#parts.clock.monotonicMs()
+    this.#tookMs = this.#activeMs
     if (this.#closed || this.#output.unsentBytes > this.#unsentMaxBytes) return
     this.#unpause(UNSENT)
     this.#advance()
@@ -241,6 +275,7 @@ export class Connection implements BudgetWaiter {
     this.#abort.abort()
     this.#account()
     this.#parts.budget.leave(this)
+    this.#parts.starved.delete(this)
     this.#reader.feed(NOTHING)
     this.#pump()
   }

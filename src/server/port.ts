@@ -39,6 +39,8 @@ export interface ServerLimits {
   readonly inFlightBytes: number
   /** A connection with more unsent response bytes than this starts no request. */
   readonly unsentBytes: number
+  /** Response bytes of all connections that wait for their clients; beyond it only Produce requests are started. */
+  readonly queuedBytes: number
   /** `connections.max.idle.ms`. */
   readonly idleMs: number
   /** `max.connections`. */
@@ -54,6 +56,7 @@ export const DEFAULT_LIMITS: ServerLimits = {
   connectionInFlightBytes: 16 * MIB,
   inFlightBytes: 512 * MIB,
   unsentBytes: MIB,
+  queuedBytes: 512 * MIB,
   idleMs: 600000,
   connections: 0x7fffffff,
   connectionsPerHost: 0x7fffffff,

@@ -54,6 +54,11 @@ export class RequestQueue {
     return this.#running === 0 || (this.#produceRuns && isProduce(this.#requests[this.#running].frame))
   }
 
+  /** True when the next request is Produce: its answer is small, and it must not wait for readers. Only when `startable`. */
+  get startsProduce(): boolean {
+    return isProduce(this.#requests[this.#running].frame)
+  }
+
   /** The next request, which runs from now on. Only when `startable`. */
   start(): Request {
     const request = this.#requests[this.#running++]

@@ -11,6 +11,8 @@ import { DEFAULT_LIMITS, type Dispatch, type ServerLimits } from './port.ts'
 
 /** How often idle connections are looked for, at most. */
 const SWEEP_MS = 5000
+/** A client that took nothing for this long is closed when others wait for the memory of its answers. */
+const STALLED_MS = 15000
 const BIND_TRIES = 20
 const BIND_PAUSE_MS = 100
 /** A limit that is met over and over is told once in this time. */
@@ -32,6 +34,7 @@ export class KafkaServer {
   readonly #budget: MemoryBudget
   readonly #counters: ServerCounters = { receivedBytes: 0, sentBytes: 0, accepted: 0, refused: 0, queuedBytes: 0 }
   readonly #connections = new Set<Connection>()
+  readonly #starved = new Set<Connection>()
   readonly #hosts = new Map<string, number>()
   readonly #servers: Server[] = []
   #nextId = 1
@@ -146,7 +149,7 @@ export class KafkaServer {
     this.#hosts.set(clientHost, ofHost + 1)
     this.#counters.accepted++
     const { clock, logger, dispatch } = this.#options
-    const parts = { clock, logger, dispatch, limits: this.#limits, budget: this.#budget, counters: this.#counters }
+    const parts = { clock, logger, dispatch, limits: this.#limits, budget: this.#budget, counters: this.#counters, starved: this.#starved }
     const info = { id: this.#nextId++, clientHost, listener }
     this.#connections.add(new Connection(socket, info, parts, (connection) => this.#gone(connection)))
   }
@@ -177,12 +180,14 @@ export class KafkaServer {
     })
   }
 
-  /** Closes idle connections, and one that was let past the memory bound and then sent nothing. */
+  /** Closes idle connections, those that do not read while others wait for memory, and one that was let past the memory bound and then sent nothing. */
   #sweep(everyMs: number): void {
     const nowMs = this.#options.clock.monotonicMs()
     for (const connection of this.#connections) {
       const idleMs = nowMs - connection.idleSinceMs
       if (idleMs >= this.#limits.idleMs) connection.destroy(null)
+      else if (this.#starved.size > 0 && nowMs - connection.stalledSinceMs >= STALLED_MS)
+        connection.destroy('it does not read its answers while the memory for responses is spent')
       else if (connection === this.#budget.favoured) {
         if (connection.paused) this.#budget.whole(connection)
         else if (idleMs >= everyMs) connection.destroy('it holds half a request while the memory for requests is spent')

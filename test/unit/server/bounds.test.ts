@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import type { KafkaServer } from '../../../src/server/server.ts'
-import { Client, FETCH, Handler, PRODUCE, request, response, settle, start, until } from './help.ts'
+import { Client, FETCH, Handler, ManualClock, PRODUCE, request, response, settle, start, until } from './help.ts'
 
 let server: KafkaServer | undefined
 afterEach(() => server?.close(0))
@@ -136,3 +136,36 @@ test('what clients do not read is counted, and forgotten with them or when they 
   await until(() => clients[1].responses.length === 1)
   expect(s.queuedBytes).toBe(0)
 })
+
+test.each(['reads them', 'is closed as it does not'])(
+  'while answers fill the memory others only produce, until their client %s',
+  async (how) => {
+    const clock = new ManualClock()
+    const handler = new Handler()
+    const { server: s, port, lines } = await start(handler.dispatch, { queuedBytes: 8 * MIB }, clock)
+    server = s
+    const [slow, reader, writer] = await Promise.all([Client.open(port), Client.open(port), Client.open(port)])
+    slow.socket.pause()
+    slow.send(request(FETCH, 1))
+    await until(() => handler.begun.length === 1)
+    handler.begun[0].answer(response(1, Buffer.alloc(32 * MIB)))
+    await until(() => s.queuedBytes > 8 * MIB)
+    reader.send(request(FETCH, 2))
+    writer.send(request(PRODUCE, 3))
+    await until(() => handler.begun.length === 2)
+    await settle()
+    expect(handler.ids).toEqual([1, 3])
+    if (how === 'reads them') {
+      clock.advance(14_000)
+      slow.socket.resume()
+      await until(() => slow.responses.length === 1)
+    } else {
+      clock.advance(20_000)
+      await until(() => s.connections === 2)
+      expect(lines).toEqual(['connection closed: it does not read its answers while the memory for responses is spent'])
+    }
+    await until(() => handler.begun.length === 3)
+    expect(handler.ids).toEqual([1, 3, 2])
+    expect(s.queuedBytes).toBe(0)
+  },
+)

@@ -81,12 +81,18 @@ export class Broker {
 
   /** Ends the process with a signal and waits until it is gone. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    await this.end(signal)
+  }
+
+  /** As `stop`: the exit code, null when the signal itself ended it, and how long it took. */
+  async end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly ms: number }> {
     const child = this.#child
+    const from = Date.now()
     this.#child = null
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return
-    const gone = new Promise((resolve) => child.once('exit', resolve))
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return { code: child?.exitCode ?? null, ms: 0 }
+    const gone = new Promise<number | null>((resolve) => child.once('exit', resolve))
     child.kill(signal)
-    await gone
+    return { code: await gone, ms: Date.now() - from }
   }
 
   async restart(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {

@@ -61,7 +61,7 @@ export class WorkerPool {
     const ended = this.#idle.map((worker) => new Promise<void>((resolve) => worker.once('exit', () => resolve())))
     for (const worker of this.#idle) {
       worker.ref()
-      worker.postMessage(END)
+      worker.postMessage(END, [])
     }
     await Promise.all([...ended, ...Array.from(this.#running.keys(), (worker) => worker.terminate())])
   }

@@ -5,19 +5,21 @@ import { Gauge, type Registry } from 'prom-client'
 export function registerProcessMetrics(registry: Registry): () => void {
   const delay = monitorEventLoopDelay({ resolution: 20 })
   delay.enable()
-  new Gauge({
-    name: 'frazil_event_loop_delay_seconds',
-    help: 'Delay of the event loop since the last scrape, by quantile.',
-    labelNames: ['quantile'],
-    registers: [registry],
-    collect() {
-      for (const percentile of [50, 99, 100]) {
-        const nanoseconds = percentile === 100 ? delay.max : delay.percentile(percentile)
-        this.set({ quantile: String(percentile / 100) }, Math.max(0, nanoseconds / 1e9 - 0.02))
-      }
-      delay.reset()
-    },
-  })
+  registry.registerMetric(
+    new Gauge({
+      name: 'frazil_event_loop_delay_seconds',
+      help: 'Delay of the event loop since the last scrape, by quantile.',
+      labelNames: ['quantile'],
+      registers: [],
+      collect() {
+        for (const percentile of [50, 99, 100]) {
+          const nanoseconds = percentile === 100 ? delay.max : delay.percentile(percentile)
+          this.set({ quantile: String(percentile / 100) }, Math.max(0, nanoseconds / 1e9 - 0.02))
+        }
+        delay.reset()
+      },
+    }),
+  )
   new Gauge({
     name: 'frazil_process_memory_bytes',
     help: 'Memory of this process by kind.',
@@ -31,14 +33,16 @@ export function registerProcessMetrics(registry: Registry): () => void {
       this.set({ kind: 'array_buffers' }, memory.arrayBuffers)
     },
   })
-  new Gauge({
-    name: 'frazil_process_cpu_seconds_total',
-    help: 'CPU time of this process with all its threads.',
-    registers: [registry],
-    collect() {
-      const usage = process.cpuUsage()
-      this.set((usage.user + usage.system) / 1e6)
-    },
-  })
+  registry.registerMetric(
+    new Gauge({
+      name: 'frazil_process_cpu_seconds_total',
+      help: 'CPU time of this process with all its threads.',
+      registers: [],
+      collect() {
+        const usage = process.cpuUsage()
+        this.set((usage.user + usage.system) / 1e6)
+      },
+    }),
+  )
   return () => delay.disable()
 }

@@ -140,7 +140,7 @@ export function folderOf(setting: string, text: string): string {
     if (path === '') throw bad(`${setting}: ${text} names no folder`)
     return path
   }
-  if (/^s3:/.test(text)) throw bad(`${setting}: ${text} is an object store, which this version does not serve yet; use file:FOLDER`)
+  if (text.startsWith('s3:')) throw bad(`${setting}: ${text} is an object store, which this version does not serve yet; use file:FOLDER`)
   if (/^postgres(ql)?:/.test(text))
     throw bad(`${setting}: ${text} is a PostgreSQL log, which this version does not serve yet; use file:FOLDER`)
   throw bad(`${setting}: ${text} must be file:FOLDER`)

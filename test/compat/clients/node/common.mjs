@@ -36,7 +36,7 @@ export const numbers = (text) => (text ? text.split(',').map(Number) : [])
 export class Digest {
   constructor(partitions) {
     this.sums = Array.from({ length: partitions }, () => createHash('sha256'))
-    this.counts = new Array(partitions).fill(0)
+    this.counts = Array.from({ length: partitions }, () => 0)
   }
 
   add(partition, offset, timestamp, key, value, headers) {

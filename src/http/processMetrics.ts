@@ -20,19 +20,21 @@ export function registerProcessMetrics(registry: Registry): () => void {
       },
     }),
   )
-  new Gauge({
-    name: 'frazil_process_memory_bytes',
-    help: 'Memory of this process by kind.',
-    labelNames: ['kind'],
-    registers: [registry],
-    collect() {
-      const memory = process.memoryUsage()
-      this.set({ kind: 'resident' }, memory.rss)
-      this.set({ kind: 'heap' }, memory.heapUsed)
-      this.set({ kind: 'external' }, memory.external)
-      this.set({ kind: 'array_buffers' }, memory.arrayBuffers)
-    },
-  })
+  registry.registerMetric(
+    new Gauge({
+      name: 'frazil_process_memory_bytes',
+      help: 'Memory of this process by kind.',
+      labelNames: ['kind'],
+      registers: [],
+      collect() {
+        const memory = process.memoryUsage()
+        this.set({ kind: 'resident' }, memory.rss)
+        this.set({ kind: 'heap' }, memory.heapUsed)
+        this.set({ kind: 'external' }, memory.external)
+        this.set({ kind: 'array_buffers' }, memory.arrayBuffers)
+      },
+    }),
+  )
   registry.registerMetric(
     new Gauge({
       name: 'frazil_process_cpu_seconds_total',

@@ -18,6 +18,17 @@ function readYaml(path: string): unknown {
   }
 }
 
+/** On a signal npm ends the shell it started us in, and nothing else: without this the broker would live on and keep the folder. */
+function endWithParent(): void {
+  const parent = process.ppid
+  const look = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(look)
+    process.kill(process.pid, 'SIGTERM')
+  }, 500)
+  look.unref()
+}
+
 async function run(args: readonly string[]): Promise<void> {
   const command = args[0]
   if (command === undefined || command === 'help' || args.includes('--help') || args.includes('-h')) {
@@ -26,6 +37,7 @@ async function run(args: readonly string[]): Promise<void> {
     const settings = loadSettings(args.slice(1), process.env, readYaml)
     // bin/frazil.js on an older Node waits for this process: when it is killed, so are we
     if (process.channel !== undefined && process.channel !== null) process.once('disconnect', () => process.exit(1))
+    if (process.env['npm_lifecycle_event'] !== undefined) endWithParent()
     const { serve } = await import('../main.ts')
     await serve(settings)
   } else if (command === 'config-docs') {

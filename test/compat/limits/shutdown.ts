@@ -1,4 +1,9 @@
-import { Broker } from '../../lib/broker.ts'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Broker, freePort } from '../../lib/broker.ts'
 import { seeded } from '../../lib/random.ts'
 import { batchOf, cpuSeconds, createTopic, fetchOf, produce, RawClient, readAll, sleep } from './client.ts'
 import { check } from './report.ts'
@@ -63,6 +68,7 @@ async function missing(broker: Broker, load: Load): Promise<string> {
 
 /** Part 6: ending under load, by signal and by kill. */
 export async function shutdown(kills: number): Promise<void> {
+  await npmStart()
   const broker = new Broker(BUSY)
   await broker.start()
   try {
@@ -99,6 +105,27 @@ export async function shutdown(kills: number): Promise<void> {
   } finally {
     await broker.destroy()
   }
+}
+
+/** npm ends its shell on a signal, and nothing below it. */
+async function npmStart(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'frazil-npm-'))
+  const port = await freePort()
+  const flags = ['--store', `file:${folder}`, '--listeners', `PLAINTEXT://127.0.0.1:${port}`, '--http', '127.0.0.1:0']
+  const npm = spawn('npm', ['start', '--', ...flags], { cwd: fileURLToPath(new URL('../../..', import.meta.url)), stdio: 'ignore' })
+  const listens = (): Promise<boolean> =>
+    RawClient.open(port).then(
+      (client) => client.destroy().then(() => true),
+      () => false,
+    )
+  const becomes = async (wanted: boolean): Promise<boolean> => {
+    for (let i = 0; i < 300; i++, await sleep(100)) if ((await listens()) === wanted) return true
+    return false
+  }
+  const started = await becomes(true)
+  npm.kill('SIGTERM')
+  check('npm start runs it, and a signal to npm ends it', started && (await becomes(false)))
+  rmSync(folder, { recursive: true, force: true })
 }
 
 /** Part 5: what an idle broker costs, with topics, groups, and a consumer that polls. */

@@ -27,6 +27,7 @@ const { values } = parseArgs({
 const PARTITIONS = 16
 const IN_FLIGHT = 20
 const noTables: TableReader = {
+  readNow: () => null,
   read: () => Promise.reject(new Error('nothing was converted')),
   findByTime: () => Promise.reject(new Error('nothing was converted')),
 }

@@ -142,7 +142,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     hotCacheBytes: settings.cacheBytes,
     graceMs: settings.walGraceMs,
   })
-  const reader = new FileTableReader({ store, logger, registry, cacheBytes: settings.tableCacheBytes, workers: settings.readWorkers })
+  const reader = new FileTableReader({ store, clock, registry, cacheBytes: settings.tableCacheBytes, workers: settings.readWorkers })
   const partitions = new PartitionLog({
     metadata,
     wal,

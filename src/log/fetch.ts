@@ -6,7 +6,7 @@ import type { Metadata } from '../metadata/port.ts'
 import { availableBytes, availableBytesMost } from './available.ts'
 import type { ByteBudget } from './budget.ts'
 import type { ReadBatches, PartitionReader } from './partitionReader.ts'
-import type { FetchedPartition, FetchPartition, Log } from './port.ts'
+import type { FetchedPartition, FetchPartition, LoadingRows, Log } from './port.ts'
 import type { Waiters } from './waiters.ts'
 
 export interface FetchOptions {
@@ -25,6 +25,13 @@ export interface FetchOptions {
 }
 
 type Request = Parameters<Log['fetch']>[0]
+
+type Found = ReadBatches | number | null
+
+/** How long a fetch waits for its turn when all that it asks for stands in line: what its client has may be what holds it up. */
+const LINE_MS = 20
+/** Rows that were loaded and turned out to be holes this many times are read in one go, whatever memory that takes. */
+const LOAD_ROUNDS = 4
 
 const EMPTY: readonly Uint8Array[] = []
 
@@ -46,14 +53,15 @@ export class Fetcher {
     // Another pod may have appended or trimmed: out of range is said only after a look at the log's end (L8).
     if (partitions.some((wanted) => this.#errorOf(wanted) === Errors.OFFSET_OUT_OF_RANGE)) await metadata.barrier()
     if (partitions.length === 0 || partitions.some((wanted) => this.#errorOf(wanted) !== Errors.NONE))
-      return this.#read(partitions, maxBytes)
+      return (await this.#read(partitions, maxBytes, signal)).fetched
     for (let hole = false; ;) {
       if (signal.aborted) return this.#assemble(partitions, maxBytes, [])
       const over = minBytes <= 0 || clock.monotonicMs() >= deadlineMs
       if (over || (!hole && this.#available(partitions, minBytes) >= minBytes)) {
         const ends = this.#ends(partitions)
-        const fetched = await this.#read(partitions, maxBytes)
-        if (over || fetched.some((one) => one.sizeBytes > 0 || one.error !== Errors.NONE)) return fetched
+        const { fetched, isInLine } = await this.#read(partitions, maxBytes, signal)
+        // Nothing yet, although there is something: the client asks again, perhaps for what is in memory.
+        if (over || isInLine || fetched.some((one) => one.sizeBytes > 0 || one.error !== Errors.NONE)) return fetched
         // Only a hole is left up to the end: what can come is an append.
         hole = this.#ends(partitions) === ends
         if (!hole) continue
@@ -115,18 +123,45 @@ export class Fetcher {
 
   /**
    * One pass in the order of the request: what memory has is taken at once, the rest is read side by side, each within the
-   * share that was left when its turn came. The first partition with data gives a batch whatever its size.
+   * share that was left when its turn came. The first partition with data gives a batch whatever its size. Rows of table
+   * files that are still being loaded are waited for only when there is nothing else to answer with.
    */
-  async #read(partitions: readonly FetchPartition[], askedBytes: number): Promise<readonly FetchedPartition[]> {
-    const maxBytes = Math.min(askedBytes, this.#options.roomBytes())
-    const found = Array.from<ReadBatches | number | null>({ length: partitions.length }).fill(null)
-    for (let from = 0, sizeBytes = 0; from < partitions.length && sizeBytes === 0;) {
-      const pass = this.#pass(partitions, from, maxBytes, found)
-      if (pass.reads.length > 0) await Promise.all(pass.reads)
-      from = pass.next
-      for (const one of found) if (one !== null && typeof one !== 'number') sizeBytes += one.sizeBytes
+  async #read(
+    partitions: readonly FetchPartition[],
+    askedBytes: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly fetched: readonly FetchedPartition[]; readonly isInLine: boolean }> {
+    for (let round = 1; ; round++) {
+      const maxBytes = Math.min(askedBytes, this.#options.roomBytes())
+      const found = Array.from<Found>({ length: partitions.length }).fill(null)
+      const loading: LoadingRows[] = []
+      let isEmpty = true
+      for (let from = 0; from < partitions.length && isEmpty;) {
+        const pass = this.#pass(partitions, from, maxBytes, found, round > LOAD_ROUNDS ? null : loading)
+        if (pass.reads.length > 0) await Promise.all(pass.reads)
+        from = pass.next
+        isEmpty = !found.some((one) => one !== null && (typeof one === 'number' || one.sizeBytes > 0))
+      }
+      if (!isEmpty || loading.length === 0) return { fetched: this.#assemble(partitions, maxBytes, found), isInLine: false }
+      if (!(await this.#loaded(loading, signal))) return { fetched: this.#assemble(partitions, maxBytes, found), isInLine: true }
     }
-    return this.#assemble(partitions, maxBytes, found)
+  }
+
+  /** Waits for the first of these rows. False when all of them stand in line, or the client is gone. */
+  #loaded(loading: readonly LoadingRows[], signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const done = (isReady: boolean): void => {
+        for (const stop of listening) stop()
+        timer?.cancel()
+        signal.removeEventListener('abort', aborted)
+        resolve(isReady)
+      }
+      const aborted = (): void => done(false)
+      const listening = loading.map((rows) => rows.whenReady(() => done(true)))
+      const timer = loading.some(({ isLoading }) => isLoading) ? null : this.#options.clock.timer(LINE_MS, aborted)
+      signal.addEventListener('abort', aborted)
+      if (signal.aborted) aborted()
+    })
   }
 
   /** Begins reads from position `from` on until the limit is spoken for; `next` is the first position left out. */
@@ -134,7 +169,8 @@ export class Fetcher {
     partitions: readonly FetchPartition[],
     from: number,
     maxBytes: number,
-    found: (ReadBatches | number | null)[],
+    found: Found[],
+    loading: LoadingRows[] | null,
   ): { readonly reads: Promise<void>[]; readonly next: number } {
     const { reader, metadata } = this.#options
     const reads: Promise<void>[] = []
@@ -150,7 +186,11 @@ export class Fetcher {
       }
       const limitBytes = Math.max(0, Math.min(wanted.maxBytes, left))
       const hot = reader.hot(wanted.topic, wanted.partition, wanted.fetchOffset, limitBytes, minOne)
-      if (hot !== null) {
+      if (hot !== null && 'whenReady' in hot && loading !== null) {
+        loading.push(hot)
+        continue
+      }
+      if (hot !== null && !('whenReady' in hot)) {
         found[next] = hot
         left -= hot.sizeBytes
         if (hot.sizeBytes > 0) minOne = false
@@ -191,11 +231,7 @@ export class Fetcher {
     }
   }
 
-  #assemble(
-    partitions: readonly FetchPartition[],
-    maxBytes: number,
-    found: readonly (ReadBatches | number | null)[],
-  ): readonly FetchedPartition[] {
+  #assemble(partitions: readonly FetchPartition[], maxBytes: number, found: readonly Found[]): readonly FetchedPartition[] {
     let left = maxBytes
     let first = true
     return partitions.map((wanted, i) => {

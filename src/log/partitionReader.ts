@@ -5,7 +5,7 @@ import type { TableExtent, TableFile, WalExtent } from '../metadata/view.ts'
 import { FrazilError } from '../base/errors.ts'
 import { batchIndexAt } from '../wal/cache.ts'
 import type { Wal } from '../wal/port.ts'
-import type { TableReader } from './port.ts'
+import type { LoadingRows, TableReader } from './port.ts'
 
 /** Batches of one partition, in order. */
 export interface ReadBatches {
@@ -34,15 +34,22 @@ export class PartitionReader {
   }
 
   /**
-   * Batches of at most `limitBytes`, with `minOne` the first whatever its size. null when the offset is below the end and
-   * the memory cache does not have it.
+   * Batches of at most `limitBytes`, with `minOne` the first whatever its size. When the offset is below the end and not
+   * in memory: rows of table files that are being loaded, or null when `cold` has to read.
    */
-  hot(topic: number, partition: number, fetchOffset: number, limitBytes: number, minOne: boolean): ReadBatches | null {
+  hot(topic: number, partition: number, fetchOffset: number, limitBytes: number, minOne: boolean): ReadBatches | LoadingRows | null {
     const out: ReadBatches = { records: [], sizeBytes: 0 }
     for (let offset = fetchOffset; ;) {
       const extent = this.#metadata.state.extentAt(topic, partition, offset)
       if (extent === null) return out
-      const goesOn = extent.kind === 'wal' ? this.#takeHot(extent, offset, limitBytes, minOne, out) : null
+      if (extent.kind === 'table') {
+        const next = this.#takeTableNow(extent, partition, offset, limitBytes, minOne, out)
+        if (next === null) return out
+        if (typeof next !== 'number') return out.records.length > 0 ? out : next.loading
+        offset = next
+        continue
+      }
+      const goesOn = this.#takeHot(extent, offset, limitBytes, minOne, out)
       if (goesOn === null) return out.records.length > 0 ? out : null
       if (!goesOn) return out
       offset = extent.lastOffset + 1
@@ -113,6 +120,32 @@ export class PartitionReader {
     out.records.push(located.bytes)
     out.sizeBytes += located.bytes.length
     return next
+  }
+
+  /** The offset to go on with, null when the limit was met, or what is not in memory. */
+  #takeTableNow(
+    extent: TableExtent,
+    partition: number,
+    offset: number,
+    limitBytes: number,
+    minOne: boolean,
+    out: ReadBatches,
+  ): number | null | { readonly loading: LoadingRows | null } {
+    const first = minOne && out.records.length === 0
+    if (!first && out.sizeBytes >= limitBytes) return null
+    const files = extent.files.map((id) => this.#metadata.state.tableFile(id))
+    if (!files.every((file) => file !== null)) return { loading: null }
+    const { lastOffset } = extent
+    const fromOffset = Math.max(offset, extent.firstOffset)
+    const maxBytes = Math.max(first ? 1 : 0, limitBytes - out.sizeBytes)
+    const read = this.#tables.readNow({ files, partition, fromOffset, lastOffset, maxBytes, minOne: first })
+    if (read === null || 'whenReady' in read) return { loading: read }
+    for (const batch of read.batches) {
+      if (out.sizeBytes + batch.length > limitBytes && !(minOne && out.records.length === 0)) return null
+      out.records.push(batch)
+      out.sizeBytes += batch.length
+    }
+    return read.nextOffset > lastOffset ? read.nextOffset : null
   }
 
   /** The offset to go on with, or null when the limit was met. */

@@ -1,5 +1,19 @@
 import type { TableFile } from '../metadata/view.ts'
 
+/** What is read of a table: `nextOffset` is where the next read goes on, past every hole that was seen to be one. */
+export interface TableRows {
+  readonly batches: readonly Uint8Array[]
+  readonly nextOffset: number
+}
+
+/** Rows that have to be brought into memory first. */
+export interface LoadingRows {
+  /** False while they stand in line until there is room. */
+  readonly isLoading: boolean
+  /** Calls once when it is worth reading again; the answer stops listening. */
+  whenReady(listener: () => void): () => void
+}
+
 /** Reads rows of table files back as record batches; tables/readback is the real one, wired in main.ts. */
 export interface TableReader {
   /**
@@ -14,7 +28,19 @@ export interface TableReader {
     readonly fromOffset: number
     readonly lastOffset: number
     readonly maxBytes: number
-  }): Promise<{ readonly batches: readonly Uint8Array[]; readonly nextOffset: number }>
+  }): Promise<TableRows>
+  /**
+   * As `read`, of what is in memory, at once; what lacks for more is asked for, and loaded in turn. With `minOne` false
+   * there may be no batch, as the first one does not fit. null: ask `read`, which meets the error that stands in the way.
+   */
+  readNow(request: {
+    readonly files: readonly TableFile[]
+    readonly partition: number
+    readonly fromOffset: number
+    readonly lastOffset: number
+    readonly maxBytes: number
+    readonly minOne: boolean
+  }): TableRows | LoadingRows | null
   /** The first row at or above `fromOffset` with a timestamp at or above the time; null when none. */
   findByTime(request: {
     readonly files: readonly TableFile[]

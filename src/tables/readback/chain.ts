@@ -27,6 +27,11 @@ export class Chain {
     this.#segments = segments
   }
 
+  /** The same row groups, none opened. */
+  again(): Chain {
+    return new Chain(this.#segments)
+  }
+
   /** The row group to open next, or null. */
   get next(): Segment | null {
     return this.#segments[this.#next] ?? null
@@ -63,11 +68,17 @@ export function chainsOf(
     const index = indexes[i]
     const range = file.ranges.find((candidate) => candidate.partition === partition)!
     const segments: Segment[] = []
+    const firstRow = firstRowOf(file, index, partition)
     index.groups.forEach((group, at) => {
       if (group.minPartition > partition || group.maxPartition < partition) return
       // Offsets of a mixed row group are bounds over all its partitions; the file's range narrows them.
-      const lower = Math.max(group.minOffset, range.firstOffset)
-      const upper = Math.min(group.maxOffset, range.lastOffset)
+      let lower = Math.max(group.minOffset, range.firstOffset)
+      let upper = Math.min(group.maxOffset, range.lastOffset)
+      if (firstRow !== null) {
+        lower = Math.max(lower, range.firstOffset + group.firstRow - firstRow)
+        upper = Math.min(upper, range.firstOffset + group.firstRow + group.rows - 1 - firstRow)
+        if (upper < lower) return
+      }
       if (lower <= lastOffset && upper >= fromOffset) segments.push({ file, index, group: at, lower, upper })
     })
     if (segments.length === 0) return
@@ -75,4 +86,22 @@ export function chainsOf(
     else for (const segment of segments) chains.push(new Chain([segment]))
   })
   return chains
+}
+
+/**
+ * The row of the file that holds the partition's first offset, when its rows lie there one for each offset: then it is
+ * known which row group has which offsets, and none is loaded in vain. null when they do not.
+ */
+function firstRowOf(file: TableFile, index: FileIndex, partition: number): number | null {
+  if (index.footer !== null) return null
+  let firstRow = 0
+  let isDense = false
+  let previous = -1
+  for (const range of file.ranges) {
+    if (range.partition <= previous) return null
+    previous = range.partition
+    if (range.partition < partition) firstRow += range.rows
+    else if (range.partition === partition) isDense = range.rows === range.lastOffset - range.firstOffset + 1
+  }
+  return isDense ? firstRow : null
 }

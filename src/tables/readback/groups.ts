@@ -1,12 +1,16 @@
 import { LRUCache } from 'lru-cache'
 import { Counter, Gauge, type Registry } from 'prom-client'
+import { systemClock, type Clock } from '../../base/clock.ts'
 import { WorkerPool } from '../../base/workers.ts'
+import type { LoadingRows } from '../../log/port.ts'
 import type { TableFile } from '../../metadata/view.ts'
 import type { ObjectStore } from '../../storage/store.ts'
 import { footerBytes } from '../parquet/footerRead.ts'
 import { corrupt } from '../parquet/thriftRead.ts'
 import type { BatchList } from './batches.ts'
+import { DecodedGroup, GroupCache } from './cache.ts'
 import type { FileIndex } from '../parquet/fileIndex.ts'
+import { Loads, type Wanted } from './loads.ts'
 import type { ReadbackTask } from './worker.ts'
 
 export interface GroupsOptions {
@@ -19,12 +23,16 @@ export interface GroupsOptions {
   readonly workers?: number
   /** Row groups that are fetched or decoded at once, which bounds memory beside the cache: 4. */
   readonly maxLoads?: number
+  /** Tells when a reader is gone; the system's when left out. */
+  readonly clock?: Clock
   readonly registry?: Registry
 }
 
 /** What a footer is read with at first: enough for all but the widest files, and more for large ones. */
 const FOOTER_GUESS_MIN_BYTES = 64 * 1024
 const FOOTER_GUESS_MAX_BYTES = 1024 * 1024
+/** What a record takes in a batch beside its bytes, at the most that is usual. */
+const RECORD_OVERHEAD_BYTES = 16
 
 /**
  * Footers and decoded row groups, each read once however many ask for it (T7), in caches bounded by bytes. A footer costs
@@ -34,19 +42,21 @@ export class Groups {
   readonly #store: ObjectStore
   readonly #pool: WorkerPool
   readonly #footers: LRUCache<string, FileIndex>
-  readonly #decoded: LRUCache<string, BatchList>
-  readonly #flights = new Map<string, Promise<unknown>>()
-  readonly #waiting: (() => void)[] = []
+  readonly #decoded: GroupCache
+  readonly #loads: Loads
+  readonly #clock: Clock
+  readonly #flights = new Map<string, Promise<FileIndex>>()
+  readonly #failedIndexes = new Set<string>()
   readonly #decodedBytes: Counter | null
-  #freeLoads: number
 
   constructor(options: GroupsOptions) {
     this.#store = options.store
     const url = new URL('./worker' + (import.meta.url.endsWith('.ts') ? '.ts' : '.js'), import.meta.url)
     this.#pool = new WorkerPool(url, { size: options.workers ?? 1 })
-    this.#freeLoads = options.maxLoads ?? 4
+    this.#clock = options.clock ?? systemClock
     this.#footers = new LRUCache({ maxSize: options.footerCacheBytes ?? 32 * 1024 * 1024, sizeCalculation: (index) => index.heldBytes })
-    this.#decoded = new LRUCache({ maxSize: options.cacheBytes ?? 256 * 1024 * 1024, sizeCalculation: heldBytes })
+    this.#decoded = new GroupCache({ maxBytes: options.cacheBytes ?? 256 * 1024 * 1024, clock: this.#clock })
+    this.#loads = new Loads({ cache: this.#decoded, clock: this.#clock, maxLoads: options.maxLoads ?? 4 })
     this.#decodedBytes = options.registry === undefined ? null : this.#register(options.registry)
   }
 
@@ -58,7 +68,7 @@ export class Groups {
   index(file: TableFile): Promise<FileIndex> {
     const known = this.#footers.get(file.key)
     if (known !== undefined) return Promise.resolve(known)
-    return this.#once(`footer ${file.key}`, async () => {
+    return this.#once(file.key, async () => {
       const guess = Math.min(FOOTER_GUESS_MAX_BYTES, Math.max(FOOTER_GUESS_MIN_BYTES, Math.ceil(file.sizeBytes / 2048)))
       let { body } = await this.#store.getRange(file.key, { start: -guess }, { reason: 'fetch' })
       const needed = footerBytes(body)
@@ -72,30 +82,65 @@ export class Groups {
     })
   }
 
-  /** True when the row group can be had without a get: it is kept, or on its way. */
-  has(file: TableFile, group: number): boolean {
-    const key = cacheKey(file, group)
-    return this.#decoded.has(key) || this.#flights.has(key)
+  /** The index of a file when it is in memory. */
+  knownIndex(file: TableFile): FileIndex | null {
+    return this.#footers.get(file.key) ?? null
   }
 
-  /** The batches of a row group. Errors: STORE_NOT_FOUND, CORRUPT. */
-  batches(file: TableFile, index: FileIndex, group: number): Promise<BatchList> {
-    const key = cacheKey(file, group)
-    const known = this.#decoded.get(key)
-    if (known !== undefined) return Promise.resolve(known)
-    return this.#once(key, async () => {
-      await this.#enter()
-      try {
-        const { start, end } = index.groups[group]
-        const { body } = await this.#store.getRange(file.key, { start, end }, { reason: 'fetch' })
-        const list = await this.#run<BatchList>({ kind: 'decode', group: index.groups[group], footer: index.footer, bytes: body }, body)
-        this.#decodedBytes?.inc(heldBytes(list))
-        this.#decoded.set(key, list)
-        return list
-      } finally {
-        this.#leave()
-      }
+  /** Begins to get the index of a file. null: it failed just now, and `index` will say why. */
+  askIndex(file: TableFile): LoadingRows | null {
+    if (this.#failedIndexes.delete(file.key)) return null
+    const flight = this.index(file).catch(() => {
+      if (this.#failedIndexes.size >= 1000) this.#failedIndexes.clear()
+      this.#failedIndexes.add(file.key)
     })
+    return {
+      isLoading: true,
+      whenReady: (listener) => {
+        let listens = true
+        void flight.then(() => listens && listener())
+        return () => (listens = false)
+      },
+    }
+  }
+
+  /** A row group when it is in memory. */
+  known(file: TableFile, group: number): DecodedGroup | null {
+    return this.#decoded.get(cacheKey(file, group))
+  }
+
+  /** Asks for a row group on behalf of a partition: it is loaded when its turn comes. null: it failed just now. */
+  ask(file: TableFile, index: FileIndex, group: number, partition: number): LoadingRows | null {
+    return this.#loads.ask(this.#wanted(file, index, group), partition)
+  }
+
+  /** A row group, loaded at once if need be. Errors: STORE_NOT_FOUND, CORRUPT. */
+  group(file: TableFile, index: FileIndex, group: number): Promise<DecodedGroup> {
+    const known = this.known(file, group)
+    return known !== null ? Promise.resolve(known) : this.#loads.now(this.#wanted(file, index, group))
+  }
+
+  /** Batches [from, to) of a row group were served to a partition, which has more to read there or has not. */
+  served(group: DecodedGroup, partition: number, from: number, to: number, isDone: boolean): void {
+    group.markServed(from, to)
+    if (!isDone) return group.expect(partition, this.#clock.monotonicMs())
+    group.release(partition)
+    this.#loads.pump()
+  }
+
+  #wanted(file: TableFile, index: FileIndex, at: number): Wanted {
+    const group = index.groups[at]
+    return {
+      key: cacheKey(file, at),
+      order: file.id + at / index.groups.length,
+      sizeBytes: group.rawBytes + group.rows * RECORD_OVERHEAD_BYTES,
+      load: async () => {
+        const { body } = await this.#store.getRange(file.key, { start: group.start, end: group.end }, { reason: 'fetch' })
+        const decoded = new DecodedGroup(await this.#run<BatchList>({ kind: 'decode', group, footer: index.footer, bytes: body }, body))
+        this.#decodedBytes?.inc(decoded.sizeBytes)
+        return decoded
+      },
+    }
   }
 
   #register(registry: Registry): Counter {
@@ -105,7 +150,7 @@ export class Groups {
       help: 'Bytes of record batches rebuilt from table files that are kept',
       registers: [],
       collect() {
-        this.set(decoded.calculatedSize)
+        this.set(decoded.usedBytes)
       },
     })
     const counter = new Counter({
@@ -125,33 +170,15 @@ export class Groups {
     return this.#pool.run<T>({ ...task, bytes: moved }, [moved.buffer as ArrayBuffer])
   }
 
-  #once<T>(key: string, load: () => Promise<T>): Promise<T> {
-    const flying = this.#flights.get(key) as Promise<T> | undefined
+  #once(key: string, load: () => Promise<FileIndex>): Promise<FileIndex> {
+    const flying = this.#flights.get(key)
     if (flying !== undefined) return flying
     const flight = load().finally(() => this.#flights.delete(key))
     this.#flights.set(key, flight)
     return flight
   }
-
-  #enter(): Promise<void> {
-    if (this.#freeLoads > 0) {
-      this.#freeLoads--
-      return Promise.resolve()
-    }
-    return new Promise((resolve) => this.#waiting.push(resolve))
-  }
-
-  #leave(): void {
-    const next = this.#waiting.shift()
-    if (next === undefined) this.#freeLoads++
-    else next()
-  }
 }
 
 function cacheKey(file: TableFile, group: number): string {
   return `${file.key} ${group}`
-}
-
-function heldBytes(list: BatchList): number {
-  return list.batches.reduce((sum, batch) => sum + batch.length + 200, 256)
 }

@@ -15,6 +15,8 @@ export class Run {
   readonly #list: BatchList
   readonly #start: number
   readonly #end: number
+  /** Index in the list of the first batch that was open to be read. */
+  readonly from: number
   #index: number
   #cursor: RecordCursor | null = null
 
@@ -30,6 +32,7 @@ export class Run {
   private constructor(list: BatchList, start: number, index: number, end: number) {
     this.#list = list
     this.#start = start
+    this.from = index
     this.#index = index
     this.#end = end
   }
@@ -64,6 +67,11 @@ export class Run {
   /** Batches of the partition in the row group. */
   get size(): number {
     return this.#end - this.#start
+  }
+
+  /** Index in the list of the current batch. */
+  get at(): number {
+    return this.#index
   }
 
   /** Batches left, this one included. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Errors } from '../../../protocol/errors.ts'
 import { batchCrcValid, readBatchHeader } from '../../../protocol/records/header.ts'
+import type { LoadingRows } from '../../../src/log/port.ts'
 import { settle } from '../wal/harness.ts'
 import { logWorld, offsets } from './harness.ts'
 
@@ -154,6 +155,87 @@ describe('table files', () => {
     expect(offsets(all)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
     expect(w.tables.reads).toBe(1)
     expect(offsets((await w.fetch([{ partition: 0, fetchOffset: 8 }]))[0])).toEqual([7, 8])
+  })
+
+  describe('rows that are still being loaded', () => {
+    const loadingRows = (isLoading: boolean): LoadingRows & { readonly listeners: Set<() => void> } => {
+      const listeners = new Set<() => void>()
+      return {
+        isLoading,
+        listeners,
+        whenReady: (listener) => {
+          listeners.add(listener)
+          return () => listeners.delete(listener)
+        },
+      }
+    }
+
+    test('do not hold back what is there', async () => {
+      const w = await logWorld()
+      for (const partition of [0, 1]) await w.append(partition, { count: 4 })
+      await w.convert(0)
+      w.tables.loading.set(0, loadingRows(true))
+      const fetched = await w.fetch([{ partition: 0 }, { partition: 1 }], { maxWaitMs: 60_000 })
+      expect(fetched.map(offsets)).toEqual([[], [0, 1, 2, 3]])
+      expect(fetched.map(({ error, highWatermark }) => [error, highWatermark])).toEqual([
+        [0, 4],
+        [0, 4],
+      ])
+    })
+
+    test('are waited for when there is nothing else, the first of them', async () => {
+      const w = await logWorld()
+      for (const partition of [0, 1]) {
+        await w.append(partition, { count: 4 })
+        await w.convert(partition)
+        w.tables.loading.set(partition, loadingRows(true))
+      }
+      const timers = w.clock.timers
+      const fetching = w.fetch([{ partition: 0 }, { partition: 1 }], { maxWaitMs: 60_000 })
+      await settle()
+      const rows = w.tables.loading.get(1) as ReturnType<typeof loadingRows>
+      const others = w.tables.loading.get(0) as ReturnType<typeof loadingRows>
+      expect([rows.listeners.size, others.listeners.size]).toEqual([1, 1])
+      w.tables.loading.delete(1)
+      for (const listener of rows.listeners) listener()
+      expect((await fetching).map(offsets)).toEqual([[], [0, 1, 2, 3]])
+      expect([rows.listeners.size, others.listeners.size, w.clock.timers]).toEqual([0, 0, timers])
+    })
+
+    test('are not waited for long when they stand in line: the client may have to read what is before them', async () => {
+      const w = await logWorld()
+      await w.append(0, { count: 4 })
+      await w.convert(0)
+      const rows = loadingRows(false)
+      w.tables.loading.set(0, rows)
+      const fetching = w.fetch([{ partition: 0 }], { maxWaitMs: 60_000 })
+      await settle()
+      await w.clock.advance(100)
+      const [answer] = await fetching
+      expect([answer.error, answer.sizeBytes, answer.highWatermark, rows.listeners.size]).toEqual([0, 0, 4, 0])
+    })
+
+    test('end with the client', async () => {
+      const w = await logWorld()
+      await w.append(0, { count: 4 })
+      await w.convert(0)
+      const rows = loadingRows(true)
+      w.tables.loading.set(0, rows)
+      const gone = new AbortController()
+      const fetching = w.fetch([{ partition: 0 }], { maxWaitMs: 60_000, signal: gone.signal })
+      await settle()
+      gone.abort()
+      expect(offsets((await fetching)[0])).toEqual([])
+      expect(rows.listeners.size).toBe(0)
+    })
+
+    test('that turn out to be nothing again and again are read in one go', async () => {
+      const w = await logWorld()
+      await w.append(0, { count: 4 })
+      await w.convert(0)
+      w.tables.loading.set(0, { isLoading: true, whenReady: (listener) => (queueMicrotask(listener), () => {}) })
+      expect(offsets((await w.fetch([{ partition: 0 }]))[0])).toEqual([0, 1, 2, 3])
+    })
   })
 
   test('no batch is passed over where the limit falls between two table extents', async () => {

@@ -4,7 +4,7 @@ import { BATCH_HEADER_BYTES, readBatchHeader } from '../../../protocol/records/h
 import { RecordCursor } from '../../../protocol/records/walk.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { PartitionLog, type PartitionLogOptions } from '../../../src/log/log.ts'
-import type { FetchedPartition, FetchPartition, TableReader } from '../../../src/log/port.ts'
+import type { FetchedPartition, FetchPartition, LoadingRows, TableReader } from '../../../src/log/port.ts'
 import type { TableFile, WalExtent } from '../../../src/metadata/view.ts'
 import { batchBytes, settle, walBatch, world, type BatchSpec, type World } from '../wal/harness.ts'
 
@@ -39,6 +39,12 @@ export class FakeTables implements TableReader {
       nextOffset = some.at(-1)!.offset + 1
     }
     return { batches, nextOffset: lastOffset + 1 }
+  }
+
+  /** What `readNow` says of a partition that is not in memory; `read` has it when left out. */
+  loading = new Map<number, LoadingRows>()
+  readNow({ partition }: Parameters<TableReader['readNow']>[0]): LoadingRows | null {
+    return this.loading.get(partition) ?? null
   }
 
   async findByTime({

@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { silentLogger } from '../../../../src/base/log.ts'
 import { mergeRowFiles } from '../../../../src/tables/parquet/merge.ts'
 import { FileTableReader } from '../../../../src/tables/readback/reader.ts'
 import { CountingStore, encodeFile, putFile } from '../files.ts'
@@ -7,7 +6,7 @@ import { foreignFile, shuffled } from '../foreign.ts'
 import { generator, mixedRows, plain, rowsOf, type TestRow } from '../records.ts'
 
 const store = new CountingStore()
-const reader = new FileTableReader({ store, logger: silentLogger })
+const reader = new FileTableReader({ store })
 afterAll(() => reader.close())
 
 describe('a file that another engine wrote, in another order (F7)', () => {

@@ -1,12 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { silentLogger } from '../../../../src/base/log.ts'
 import { RowFileEncoder } from '../../../../src/tables/parquet/encoder.ts'
 import { FileTableReader } from '../../../../src/tables/readback/reader.ts'
 import { CountingStore, encodeFile, putFile } from '../files.ts'
 import { batchesFrom, mixedRows, plain, rowsOf, type TestRow } from '../records.ts'
 
 const store = new CountingStore()
-const reader = new FileTableReader({ store, logger: silentLogger })
+const reader = new FileTableReader({ store })
 afterAll(() => reader.close())
 
 async function readAll(

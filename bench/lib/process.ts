@@ -36,8 +36,16 @@ export function kafkaJars(): string {
   return jars
 }
 
-export function javaArgs(jars: string, heap: string, className: string, args: readonly string[]): string[] {
-  return [`-Xmx${heap}`, `-Dlog4j2.configurationFile=${jars}/log4j2.properties`, '-XX:-UsePerfData', '-cp', `${jars}/*`, className, ...args]
+export function javaArgs(jars: string, heap: string, className: string, args: readonly string[], config = jars): string[] {
+  return [
+    `-Xmx${heap}`,
+    `-Dlog4j2.configurationFile=${config}/log4j2.properties`,
+    '-XX:-UsePerfData',
+    '-cp',
+    `${jars}/*`,
+    className,
+    ...args,
+  ]
 }
 
 export interface Finished {

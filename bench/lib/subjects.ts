@@ -140,6 +140,9 @@ export class KafkaSubject extends ProcessSubject {
       'log.dirs': join(this.folder, 'data'),
       'offsets.topic.replication.factor': '1',
       'offsets.topic.num.partitions': '4',
+      'transaction.state.log.replication.factor': '1',
+      'transaction.state.log.min.isr': '1',
+      'transaction.state.log.num.partitions': '4',
       'group.initial.rebalance.delay.ms': '0',
       ...this.settings,
     }

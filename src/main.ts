@@ -158,6 +158,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   const tables = createTables({
     store,
     spec,
+    storeMetrics,
     metadata,
     wal,
     clock,

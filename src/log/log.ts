@@ -1,4 +1,5 @@
 import { Counter, type Registry } from 'prom-client'
+import { Errors } from '../../protocol/errors.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
 import type { Metadata } from '../metadata/port.ts'
@@ -41,6 +42,9 @@ export class PartitionLog implements Log {
   readonly #fetcher: Fetcher
   readonly #times: TimeLookup
   readonly #waiters: Waiters
+  readonly #producedRecords: Counter
+  readonly #producedBytes: Counter
+  readonly #fetchedBytes: Counter
 
   constructor(options: PartitionLogOptions) {
     const { metadata, wal, tables, clock, logger, registry } = options
@@ -56,6 +60,13 @@ export class PartitionLog implements Log {
       labelNames: ['reason'],
       registers,
     })
+    this.#producedRecords = new Counter({
+      name: 'frazil_produced_records_total',
+      help: 'Records acknowledged to producers, by the counts of their batches; repeats of idempotent producers included',
+      registers,
+    })
+    this.#producedBytes = new Counter({ name: 'frazil_produced_bytes_total', help: 'Bytes of the batches of these records', registers })
+    this.#fetchedBytes = new Counter({ name: 'frazil_fetched_bytes_total', help: 'Bytes of batches given to fetches', registers })
     this.#wal = wal
     this.#waiters = new Waiters({ metadata, defer: options.defer ?? setImmediate })
     const limitBytes = options.backlogBytes ?? 1024 * MIB
@@ -80,11 +91,24 @@ export class PartitionLog implements Log {
     // It may fail while the append is held back, before the WAL listens.
     for (const { ready } of items) ready?.catch(() => {})
     const { value, throttleMs } = await this.#throttle.pass(() => this.#wal.append(items))
+    let records = 0
+    let sizeBytes = 0
+    for (let i = 0; i < items.length; i++) {
+      if (value[i].error !== Errors.NONE) continue
+      records += items[i].batch.offsetCount
+      sizeBytes += items[i].batch.bytes.length
+    }
+    this.#producedRecords.inc(records)
+    this.#producedBytes.inc(sizeBytes)
     return { batches: value, throttleMs }
   }
 
-  fetch(request: Parameters<Log['fetch']>[0]): Promise<readonly FetchedPartition[]> {
-    return this.#fetcher.fetch(request)
+  async fetch(request: Parameters<Log['fetch']>[0]): Promise<readonly FetchedPartition[]> {
+    const fetched = await this.#fetcher.fetch(request)
+    let sizeBytes = 0
+    for (const one of fetched) sizeBytes += one.sizeBytes
+    this.#fetchedBytes.inc(sizeBytes)
+    return fetched
   }
 
   offsetByTime(topic: number, partition: number, timestampMs: number): Promise<TimedOffset | null> {

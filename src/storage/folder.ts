@@ -12,7 +12,7 @@ import { describe, Publisher } from './folderPublish.ts'
 import { FolderUpload } from './folderUpload.ts'
 import { checkKey, resolveRange } from './keys.ts'
 import { KeyMutex } from './keyMutex.ts'
-import type { StoreMetrics } from './metrics.ts'
+import type { RequestCounter } from './metrics.ts'
 import type { Body, ByteRange, GetResult, MultipartUpload, ObjectInfo, ObjectStore, Options } from './store.ts'
 import { TempFiles, type TempFile } from './tempFiles.ts'
 
@@ -22,7 +22,7 @@ export interface FolderStoreOptions {
   readonly fsync?: boolean
   readonly clock?: Clock
   readonly logger?: Logger
-  readonly metrics?: StoreMetrics
+  readonly metrics?: RequestCounter
   readonly files?: Files
 }
 
@@ -40,7 +40,7 @@ export class FolderStore implements ObjectStore {
   readonly #files: Files
   readonly fsync: boolean
   readonly #logger: Logger
-  readonly #metrics: StoreMetrics | undefined
+  readonly #metrics: RequestCounter | undefined
   readonly #directories: Directories
   readonly #temps: TempFiles
   readonly #publisher: Publisher

@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../base/clock.ts'
 import type { Fault, FaultPlan, MemoryRequest } from './faults.ts'
 import { checkKey, compareKeys, resolveRange } from './keys.ts'
 import { MemoryUpload } from './memoryUpload.ts'
-import type { StoreMetrics } from './metrics.ts'
+import type { RequestCounter } from './metrics.ts'
 import type { Body, ByteRange, GetResult, MultipartUpload, ObjectInfo, ObjectStore, Options } from './store.ts'
 
 export interface MemoryStoreOptions {
@@ -11,7 +11,7 @@ export interface MemoryStoreOptions {
   readonly name?: string
   readonly clock?: Clock
   readonly faults?: FaultPlan
-  readonly metrics?: StoreMetrics
+  readonly metrics?: RequestCounter
   /** Keys that `list` looks at in one step; what comes to be behind them in the meantime is seen. */
   readonly pageKeys?: number
 }
@@ -28,7 +28,7 @@ export class MemoryStore implements ObjectStore {
   faults: FaultPlan | null
   readonly #name: string
   readonly #clock: Clock
-  readonly #metrics: StoreMetrics | undefined
+  readonly #metrics: RequestCounter | undefined
   readonly #pageKeys: number
   readonly #objects = new Map<string, StoredObject>()
   #sorted: string[] | null = []

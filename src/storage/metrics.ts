@@ -3,8 +3,20 @@ import type { Reason } from './store.ts'
 
 export type RequestKind = 'put' | 'get' | 'head' | 'list' | 'delete' | 'copy'
 
+/** What a store tells of its requests. */
+export interface RequestCounter {
+  count(kind: RequestKind, reason: Reason | undefined): void
+}
+
+/** Requests of one kind made for one reason. */
+export interface RequestCount {
+  readonly kind: RequestKind
+  readonly reason: Reason | undefined
+  readonly requests: number
+}
+
 /** `frazil_store_requests_total{kind,reason}`: what the same requests would cost on an object store. */
-export class StoreMetrics {
+export class StoreMetrics implements RequestCounter {
   readonly #requests: Counter<'kind' | 'reason'>
 
   constructor(registry: Registry) {
@@ -16,7 +28,24 @@ export class StoreMetrics {
     })
   }
 
+  count(kind: RequestKind, reason: Reason | undefined, requests = 1): void {
+    this.#requests.inc({ kind, reason: reason ?? 'other' }, requests)
+  }
+}
+
+/** Requests of a store in a worker thread, kept until they are taken to the thread that has the metrics. */
+export class RequestTally implements RequestCounter {
+  #counts = new Map<string, RequestCount>()
+
   count(kind: RequestKind, reason: Reason | undefined): void {
-    this.#requests.inc({ kind, reason: reason ?? 'other' })
+    const key = `${kind} ${reason}`
+    this.#counts.set(key, { kind, reason, requests: (this.#counts.get(key)?.requests ?? 0) + 1 })
+  }
+
+  /** What was counted since the last call. */
+  take(): readonly RequestCount[] {
+    const counts = [...this.#counts.values()]
+    this.#counts.clear()
+    return counts
   }
 }

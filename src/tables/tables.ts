@@ -4,6 +4,7 @@ import type { TopicSettings } from '../base/config/topicSettings.ts'
 import type { Logger } from '../base/log.ts'
 import type { Metadata } from '../metadata/port.ts'
 import type { TopicView } from '../metadata/view.ts'
+import type { StoreMetrics } from '../storage/metrics.ts'
 import type { ObjectStore, StoreSpec } from '../storage/store.ts'
 import type { Wal } from '../wal/port.ts'
 import { Compactor } from './compact/compactor.ts'
@@ -24,6 +25,8 @@ export interface TablesOptions {
   readonly store: ObjectStore
   /** How worker threads open the same store. */
   readonly spec: StoreSpec
+  /** Counts their requests. */
+  readonly storeMetrics?: StoreMetrics
   readonly metadata: Metadata
   readonly wal: Wal
   readonly clock: Clock
@@ -67,7 +70,7 @@ export function createTables(options: TablesOptions): Tables {
   const { clock, logger, metadata, registry, settings, store, uuid, wal } = options
   const metrics = new TableMetrics({ registry, state: metadata.state, clock })
   const publisher = new Publisher({ store, metadata, clock, logger, registry, uuid, settings, cacheBytes: options.metadataCacheBytes })
-  const workers = options.encoders ?? new TableWorkers({ size: options.workers, spec: options.spec })
+  const workers = options.encoders ?? new TableWorkers({ size: options.workers, spec: options.spec, metrics: options.storeMetrics })
   const slots = new Slots(options.workers)
   const converter = new Converter({
     metadata,

@@ -19,10 +19,10 @@ export async function encode(task: EncodeTask, store: ObjectStore): Promise<File
 
 /** Merges files into one, which is uploaded in parts as it comes. */
 export async function merge(task: MergeTask, store: ObjectStore): Promise<FileResult> {
-  const upload = new Upload(store, task.key)
+  const upload = new Upload(store, task.key, 'maintain')
   const inputs = task.inputs.map(({ key, sizeBytes }): MergeInput => ({
     sizeBytes,
-    read: async (start, end) => (await store.getRange(key, { start, end }, { reason: 'convert' })).body,
+    read: async (start, end) => (await store.getRange(key, { start, end }, { reason: 'maintain' })).body,
   }))
   try {
     const stats = await mergeRowFiles(inputs, (bytes) => upload.write(bytes))

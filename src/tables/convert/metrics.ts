@@ -68,6 +68,24 @@ export class TableMetrics {
         },
       }),
     )
+    options.registry.registerMetric(
+      new Gauge({
+        name: 'frazil_table_bytes',
+        help: 'Bytes of the live files of a table',
+        labelNames: ['topic'],
+        registers: [],
+        collect() {
+          this.reset()
+          for (const topic of state.topics()) {
+            const table = state.table(topic.topic)
+            if (table === null) continue
+            let sizeBytes = 0
+            for (const file of table.files()) sizeBytes += file.sizeBytes
+            this.set({ topic: topic.name }, sizeBytes)
+          }
+        },
+      }),
+    )
     this.conversionSeconds = new Histogram({
       name: 'frazil_conversion_seconds',
       help: 'Time from choosing WAL ranges to the publication that holds them',

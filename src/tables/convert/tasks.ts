@@ -1,3 +1,4 @@
+import type { RequestCount } from '../../storage/metrics.ts'
 import type { StoreSpec } from '../../storage/store.ts'
 import type { RangeTuple, FileMetrics } from '../iceberg/types.ts'
 
@@ -41,4 +42,11 @@ export interface FileResult {
   /** Their originalBytes are 0: only the state knows them. */
   readonly ranges: readonly RangeTuple[]
   readonly metrics: FileMetrics
+}
+
+/** What a worker sends back. */
+export interface WorkerAnswer {
+  readonly file: FileResult
+  /** Store requests of this task, and of those that failed in this thread since the last answer. */
+  readonly requests: readonly RequestCount[]
 }

@@ -1,4 +1,4 @@
-import type { MultipartUpload, ObjectStore } from '../../storage/store.ts'
+import type { MultipartUpload, ObjectStore, Reason } from '../../storage/store.ts'
 
 /** Parts of an upload: above the 5 MiB that S3 asks for, and few enough for its 10,000. */
 const PART_BYTES = 8 * 1024 * 1024
@@ -7,14 +7,16 @@ const PART_BYTES = 8 * 1024 * 1024
 export class Upload {
   readonly #store: ObjectStore
   readonly #key: string
+  readonly #reason: Reason
   #chunks: Uint8Array[] = []
   #bytes = 0
   #parts: MultipartUpload | null = null
   #next = 1
 
-  constructor(store: ObjectStore, key: string) {
+  constructor(store: ObjectStore, key: string, reason: Reason) {
     this.#store = store
     this.#key = key
+    this.#reason = reason
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -26,7 +28,7 @@ export class Upload {
   /** Nothing is visible before. */
   async finish(): Promise<void> {
     if (this.#parts === null) {
-      await this.#store.put(this.#key, this.#chunks, { reason: 'convert' })
+      await this.#store.put(this.#key, this.#chunks, { reason: this.#reason })
       return
     }
     if (this.#bytes > 0) await this.#flush()
@@ -38,7 +40,7 @@ export class Upload {
   }
 
   async #flush(): Promise<void> {
-    this.#parts ??= await this.#store.multipart(this.#key, { reason: 'convert' })
+    this.#parts ??= await this.#store.multipart(this.#key, { reason: this.#reason })
     const chunks = this.#chunks
     this.#chunks = []
     this.#bytes = 0

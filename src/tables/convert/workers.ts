@@ -1,6 +1,7 @@
 import { WorkerPool } from '../../base/workers.ts'
+import type { StoreMetrics } from '../../storage/metrics.ts'
 import type { StoreSpec } from '../../storage/store.ts'
-import type { EncodeTask, FileResult, MergeTask, WorkerData } from './tasks.ts'
+import type { EncodeTask, FileResult, MergeTask, WorkerAnswer, WorkerData } from './tasks.ts'
 
 /** The published package holds .js beside what are .ts files here. */
 const WORKER = new URL('./worker' + (import.meta.url.endsWith('.ts') ? '.ts' : '.js'), import.meta.url)
@@ -17,20 +18,29 @@ export interface Encoders {
 /** Threads that write table files, each with a store of its own. */
 export class TableWorkers implements Encoders {
   readonly #pool: WorkerPool
+  readonly #metrics: StoreMetrics | undefined
 
-  constructor(options: { readonly size: number; readonly spec: StoreSpec }) {
+  /** `metrics` count what the threads ask of their stores. */
+  constructor(options: { readonly size: number; readonly spec: StoreSpec; readonly metrics?: StoreMetrics }) {
+    this.#metrics = options.metrics
     this.#pool = new WorkerPool(WORKER, { size: options.size, data: { store: options.spec } satisfies WorkerData })
   }
 
   encode(task: EncodeTask): Promise<FileResult> {
-    return this.#pool.run<FileResult>(task, [task.bytes])
+    return this.#run(task, [task.bytes])
   }
 
   merge(task: MergeTask): Promise<FileResult> {
-    return this.#pool.run<FileResult>(task)
+    return this.#run(task, [])
   }
 
   close(): Promise<void> {
     return this.#pool.close()
+  }
+
+  async #run(task: EncodeTask | MergeTask, transfer: readonly ArrayBuffer[]): Promise<FileResult> {
+    const { file, requests } = await this.#pool.run<WorkerAnswer>(task, transfer)
+    for (const one of requests) this.#metrics?.count(one.kind, one.reason, one.requests)
+    return file
   }
 }

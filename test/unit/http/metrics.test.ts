@@ -19,6 +19,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../..')
 const folder = mkdtempSync(join(tmpdir(), 'frazil-metrics-'))
 const registry = new Registry()
 let broker: Broker
+let server: KafkaServer
 
 beforeAll(async () => {
   const flags = ['--store', `file:${folder}`, '--pod', 'test', '--fsync', 'false', '--convert-workers', '1', '--read-workers', '1']
@@ -34,7 +35,7 @@ beforeAll(async () => {
   })
   const one = 1 << 20
   // made for its metrics alone: it never listens
-  const server = new KafkaServer({
+  server = new KafkaServer({
     clock: systemClock,
     logger: silentLogger,
     registry,
@@ -50,10 +51,10 @@ beforeAll(async () => {
       connectionsPerHost: 1,
     },
   })
-  expect(server.queuedBytes).toBe(0)
 })
 
 afterAll(async () => {
+  await server.close(0)
   await broker.close()
   rmSync(folder, { recursive: true, force: true })
 })

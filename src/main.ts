@@ -234,6 +234,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   const dispatcher = new Dispatcher(parts, registry)
   await groups.start()
   tables.start()
+  reader.warm()
   for (const part of background) part.start()
   const orphans = enqueueOrphans({ store, metadata, logger, graceMs: settings.walGraceMs }).catch((error: unknown) =>
     logger.warn({ err: error }, 'orphaned WAL objects could not be listed'),

@@ -21,7 +21,10 @@ const RECORD_OVERHEAD_BYTES = 5 + 1 + 10 + 5 + 5 + 5 + 5
 export class BatchBuilder {
   readonly #timestampType: 0 | 1
   readonly #codec: number
+  readonly #slabBytes: number
   #buf: Uint8Array
+  /** Where the open batch begins in the buffer. */
+  #start = 0
   #at = BATCH_HEADER_BYTES
   #count = 0
   #baseOffset = 0
@@ -29,11 +32,20 @@ export class BatchBuilder {
   #baseTimestampMs = 0
   #maxTimestampMs = -1
 
-  /** `timestampType` 1: every record of a batch has the same append time. `codec`: CODEC_NONE (default) or CODEC_ZSTD. */
-  constructor(options: { readonly timestampType?: 0 | 1; readonly codec?: number; readonly initialBytes?: number } = {}) {
+  /**
+   * `timestampType` 1: every record of a batch has the same append time. `codec`: CODEC_NONE (default) or CODEC_ZSTD.
+   * With `slabBytes` uncompressed batches are written side by side into buffers of that size and stay there: no copy when
+   * one is finished, but it shares its memory with others.
+   */
+  constructor(
+    options: { readonly timestampType?: 0 | 1; readonly codec?: number; readonly initialBytes?: number; readonly slabBytes?: number } = {},
+  ) {
     this.#timestampType = options.timestampType ?? 0
     this.#codec = options.codec ?? CODEC_NONE
-    this.#buf = new Uint8Array(Math.max(options.initialBytes ?? INITIAL_BYTES, BATCH_HEADER_BYTES + RECORD_OVERHEAD_BYTES))
+    this.#slabBytes = this.#codec === CODEC_NONE ? (options.slabBytes ?? 0) : 0
+    const initialBytes =
+      this.#slabBytes > 0 ? 0 : Math.max(options.initialBytes ?? INITIAL_BYTES, BATCH_HEADER_BYTES + RECORD_OVERHEAD_BYTES)
+    this.#buf = new Uint8Array(initialBytes)
   }
 
   /** Records in the open batch. */
@@ -43,7 +55,7 @@ export class BatchBuilder {
 
   /** Bytes of the open batch so far, uncompressed, header included. */
   get sizeBytes(): number {
-    return this.#at
+    return this.#at - this.#start
   }
 
   /** Offset of the last record; of no meaning while `count` is 0. */
@@ -96,8 +108,8 @@ export class BatchBuilder {
       varintBytes(valueBytes) +
       (valueBytes > 0 ? valueBytes : 0) +
       headersBytes
-    const needBytes = this.#at + bodyBytes + 5
-    if (needBytes > this.#buf.length) this.#grow(needBytes)
+    const needBytes = bodyBytes + 5
+    if (this.#at + needBytes > this.#buf.length) this.#grow(this.#at + needBytes)
 
     const buf = this.#buf
     let at = putVarint(buf, this.#at, bodyBytes)
@@ -114,14 +126,15 @@ export class BatchBuilder {
   }
 
   /**
-   * The finished batch, in memory of its own; the builder is empty afterwards. Needs at least one record. `lastOffset`
-   * may lie past the last record, over a hole that the batch is to cover (L18).
+   * The finished batch, in memory of its own unless the builder has slabs; the builder is empty afterwards. Needs at least
+   * one record. `lastOffset` may lie past the last record, over a hole that the batch is to cover (L18).
    */
   finish(options: { readonly leaderEpoch?: number; readonly lastOffset?: number } = {}): Uint8Array {
-    const payload = this.#buf.subarray(BATCH_HEADER_BYTES, this.#at)
     let batch: Uint8Array
-    if (this.#codec === CODEC_NONE) batch = this.#buf.slice(0, this.#at)
+    if (this.#slabBytes > 0) batch = this.#buf.subarray(this.#start, this.#at)
+    else if (this.#codec === CODEC_NONE) batch = this.#buf.slice(0, this.#at)
     else {
+      const payload = this.#buf.subarray(BATCH_HEADER_BYTES, this.#at)
       const packed = compressPayload(this.#codec, payload)
       batch = new Uint8Array(BATCH_HEADER_BYTES + packed.length)
       batch.set(packed, BATCH_HEADER_BYTES)
@@ -137,12 +150,24 @@ export class BatchBuilder {
       maxTimestampMs: this.#maxTimestampMs,
       count: this.#count,
     })
-    this.#at = BATCH_HEADER_BYTES
+    if (this.#slabBytes > 0) this.#start = this.#at
+    this.#at = this.#start + BATCH_HEADER_BYTES
     this.#count = 0
     return batch
   }
 
   #grow(needBytes: number): void {
+    if (this.#slabBytes > 0) {
+      // The open batch moves on to a slab of its own; every byte of a slab that is served was written.
+      const sizeBytes = this.sizeBytes
+      const room = needBytes - this.#start
+      const slab = Buffer.allocUnsafeSlow(room <= this.#slabBytes ? this.#slabBytes : Math.max(room, 2 * sizeBytes))
+      if (this.#count > 1) slab.set(this.#buf.subarray(this.#start, this.#at))
+      this.#buf = slab
+      this.#start = 0
+      this.#at = sizeBytes
+      return
+    }
     const bigger = new Uint8Array(Math.max(needBytes, this.#buf.length * 2))
     bigger.set(this.#buf.subarray(0, this.#at))
     this.#buf = bigger

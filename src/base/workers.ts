@@ -45,6 +45,14 @@ export class WorkerPool {
     return this.#running.size
   }
 
+  /** Starts a worker ahead of the first task, which then does not wait for one. */
+  warm(): void {
+    if (this.#closed || this.#idle.length + this.#running.size > 0) return
+    const worker = this.#start()
+    worker.unref()
+    this.#idle.push(worker)
+  }
+
   /** Runs a task; rejects with the FrazilError that the worker's handler threw. */
   run<T>(task: unknown, transfer: readonly Transferable[] = []): Promise<T> {
     if (this.#closed) return Promise.reject(new FrazilError('CLOSED', 'the worker pool is closed'))

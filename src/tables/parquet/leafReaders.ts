@@ -32,6 +32,11 @@ export abstract class LeafReader {
     return this.rows - this.at
   }
 
+  /** Gives back the memory of the last page. */
+  close(): void {
+    this.#pages.close()
+  }
+
   protected abstract load(page: DecodedPage, dictionary: Int32Array | null): void
 }
 

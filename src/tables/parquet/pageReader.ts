@@ -34,6 +34,8 @@ export class ChunkPages {
   readonly #codec: number
   readonly #end: number
   #at: number
+  /** Memory of the last page, when it has its own. */
+  #inflated: Uint8Array | null = null
   /** The int32 dictionary, once its page was met. */
   dictionary: Int32Array | null = null
 
@@ -46,8 +48,9 @@ export class ChunkPages {
     if (this.#at < 0 || this.#end > bytes.length) throw corrupt(`column ${leaf.path.join('.')} lies outside its row group`)
   }
 
-  /** The next data page, or null at the end of the chunk. */
+  /** The next data page, or null at the end of the chunk. The values of the one before are gone then. */
   next(): DecodedPage | null {
+    this.close()
     while (this.#at < this.#end) {
       const header = readHeader(this.#bytes, this.#at, this.#end)
       const body = this.#bytes.subarray(header.bodyAt, header.bodyAt + header.storedBytes)
@@ -60,6 +63,12 @@ export class ChunkPages {
       else throw corrupt(`a page of type ${header.type} is not one of ours`)
     }
     return null
+  }
+
+  /** Gives back the memory of the last page, rather than leave it to the garbage collector: that runs for each few of them. */
+  close(): void {
+    if (this.#inflated !== null) freeBytes(this.#inflated)
+    this.#inflated = null
   }
 
   #dataPage(header: PageHeader, body: Uint8Array): DecodedPage {
@@ -80,6 +89,7 @@ export class ChunkPages {
     }
     const stored = body.subarray(levelBytes)
     const values = header.isCompressed ? this.#inflate(stored, header.rawBytes - levelBytes) : stored
+    if (values !== stored) this.#inflated = values
     return { count, rows, nulls, definition, repetition, encoding: header.encoding, values }
   }
 
@@ -97,6 +107,15 @@ export class ChunkPages {
     }
     throw corrupt('a page of a table file has a wrong length')
   }
+}
+
+/** Less than this is not worth a call. */
+const FREE_MIN_BYTES = 16 * 1024
+
+/** Ends `bytes` and all other views of its memory, if it fills it. */
+export function freeBytes(bytes: Uint8Array): void {
+  const { buffer } = bytes
+  if (buffer instanceof ArrayBuffer && bytes.length >= FREE_MIN_BYTES && bytes.length === buffer.byteLength) buffer.transfer(0)
 }
 
 interface PageHeader {

@@ -150,7 +150,10 @@ export class RowGroupReader implements RowSource {
 
   next(): boolean {
     this.#left -= this.rows
-    if (this.#left <= 0) return false
+    if (this.#left <= 0) {
+      for (const leaf of this.#all) leaf.close()
+      return false
+    }
     let rows = this.#left
     for (const leaf of this.#all) {
       const left = leaf.advance(this.rows)

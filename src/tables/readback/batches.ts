@@ -16,6 +16,12 @@ export interface BatchList {
 /** A batch is closed once it has this many bytes: small, so that a fetch fills its limit well and begins close by. */
 export const BATCH_BYTES = 128 * 1024
 
+/**
+ * Batches lie side by side in memory of this size: each allocation less is work less for both threads and for the garbage
+ * collector. Not larger, since a client that is slow to take one batch holds all that lies beside it.
+ */
+const SLAB_BYTES = 1024 * 1024
+
 const EMPTY = new Uint8Array(0)
 
 /**
@@ -23,10 +29,7 @@ const EMPTY = new Uint8Array(0)
  * id (L17), uncompressed. Every row's kafka_crc is checked. Errors: CORRUPT, never a batch with altered bytes.
  */
 export function batchesOf(source: RowSource, batchBytes = BATCH_BYTES): BatchList {
-  const builders = [
-    new BatchBuilder({ initialBytes: batchBytes * 2 }),
-    new BatchBuilder({ timestampType: 1, initialBytes: batchBytes * 2 }),
-  ]
+  const builders = [new BatchBuilder({ slabBytes: SLAB_BYTES }), new BatchBuilder({ timestampType: 1, slabBytes: SLAB_BYTES })]
   const crc = new RowCrc()
   const headers = new HeaderWire()
   const partitions: number[] = []

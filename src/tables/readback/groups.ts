@@ -60,6 +60,11 @@ export class Groups {
     this.#decodedBytes = options.registry === undefined ? null : this.#register(options.registry)
   }
 
+  /** Starts the worker before somebody waits for it. */
+  warm(): void {
+    this.#pool.warm()
+  }
+
   close(): Promise<void> {
     return this.#pool.close()
   }

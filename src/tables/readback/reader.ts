@@ -40,6 +40,11 @@ export class FileTableReader implements TableReader {
     this.#groups = new Groups(options)
   }
 
+  /** Gets ready for the first read, which is slow otherwise. */
+  warm(): void {
+    this.#groups.warm()
+  }
+
   async read(request: ReadRequest): Promise<TableRows> {
     const files = relevant(request)
     const indexes = await Promise.all(files.map((file) => this.#groups.index(file)))

@@ -110,8 +110,8 @@ export class Run {
 /** Builds batches from records of several runs that lie between one another (T10). */
 export class Merge {
   readonly #batches: Uint8Array[]
-  readonly #builders = [new BatchBuilder(), new BatchBuilder({ timestampType: 1 })]
-  #builder = this.#builders[0]
+  readonly #builders: (BatchBuilder | undefined)[] = [undefined, undefined]
+  #builder: BatchBuilder | null = null
   #finishedBytes = 0
   #lastOffset = -1
 
@@ -121,11 +121,11 @@ export class Merge {
 
   /** Bytes that records which were added take, finished or not. */
   get sizeBytes(): number {
-    return this.#finishedBytes + (this.#builder.count === 0 ? 0 : this.#builder.sizeBytes)
+    return this.#finishedBytes + (this.#builder === null || this.#builder.count === 0 ? 0 : this.#builder.sizeBytes)
   }
 
   get isOpen(): boolean {
-    return this.#builder.count > 0
+    return this.#builder !== null && this.#builder.count > 0
   }
 
   get lastOffset(): number {
@@ -135,7 +135,8 @@ export class Merge {
   add(offset: number, timestampMs: number, type: 0 | 1, record: RecordCursor): void {
     // Files of one extent are disjoint; a file that was rewritten twice could still repeat a row.
     if (offset <= this.#lastOffset) return
-    const next = this.#builders[type]
+    // Most reads merge nothing: no buffer is made for those.
+    const next = (this.#builders[type] ??= new BatchBuilder({ timestampType: type }))
     if (next !== this.#builder || this.#builder.sizeBytes >= BATCH_BYTES || !this.#builder.accepts(offset, timestampMs)) this.finish()
     this.#builder = next
     this.#lastOffset = offset
@@ -157,7 +158,7 @@ export class Merge {
 
   /** Closes the open batch. */
   finish(): void {
-    if (this.#builder.count === 0) return
+    if (this.#builder === null || this.#builder.count === 0) return
     const batch = this.#builder.finish()
     this.#finishedBytes += batch.length
     this.#batches.push(batch)

@@ -1,5 +1,6 @@
 import type { Transferable } from 'node:worker_threads'
 import { serveTasks } from '../../base/workers.ts'
+import { freeBytes } from '../parquet/pageReader.ts'
 import { indexFile, openGroup, type GroupIndex } from '../parquet/fileIndex.ts'
 import { batchesOf, type BatchList } from './batches.ts'
 
@@ -10,6 +11,8 @@ export type ReadbackTask =
 
 serveTasks(async (task: ReadbackTask) => {
   if (task.kind === 'index') return { value: indexFile(task.bytes) }
+  // What was handed over for this task ends with it.
   const value: BatchList = batchesOf(await openGroup(task.group, task.footer, task.bytes))
-  return { value, transfer: value.batches.map((batch) => batch.buffer as Transferable) }
+  freeBytes(task.bytes)
+  return { value, transfer: [...new Set(value.batches.map((batch) => batch.buffer as Transferable))] }
 })

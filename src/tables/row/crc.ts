@@ -13,6 +13,8 @@ const TWO_32 = 4294967296
  */
 export class RowCrc {
   readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)
+  /** What was flushed last, as a view: rows of one length after each other share it. */
+  #part = this.#scratch.subarray(0, 0)
   #at = 0
   #crc = 0
   #begun = false
@@ -59,7 +61,8 @@ export class RowCrc {
 
   #flush(): void {
     if (this.#at === 0) return
-    const part = this.#scratch.subarray(0, this.#at)
+    if (this.#part.length !== this.#at) this.#part = this.#scratch.subarray(0, this.#at)
+    const part = this.#part
     this.#crc = this.#begun ? crc32c(part, this.#crc) : crc32c(part)
     this.#begun = true
     this.#at = 0

@@ -1,5 +1,5 @@
 /**
- * Append to commit on a folder, in one process and without a socket: `node bench/wal.ts [--seconds 3] [--no-fsync]`.
+ * Append to commit on a folder, in one process and without a socket: `node bench/wal.ts [--seconds 3] [--no-fsync] [--inline-bytes 8388608]`.
  * Prints MB/s, commits/s, latency and CPU seconds per GB for batches of 16 KiB and 1 MiB at several requests in flight.
  */
 import { randomBytes } from 'node:crypto'
@@ -22,7 +22,7 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '3' },
     'no-fsync': { type: 'boolean', default: false },
-    'inline-bytes': { type: 'string', default: String(1 << 20) },
+    'inline-bytes': { type: 'string', default: String(8 << 20) },
     'linger-ms': { type: 'string', default: '5' },
     folder: { type: 'string', default: tmpdir() },
   },

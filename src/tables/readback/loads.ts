@@ -54,11 +54,6 @@ export class Loads {
     this.#free = options.maxLoads
   }
 
-  /** True when it is being loaded, or stands in line. */
-  has(key: string): boolean {
-    return this.#loads.has(key)
-  }
-
   /** Asks for a row group on behalf of a partition. null: it failed just now, and `now` will say why. */
   ask(wanted: Wanted, partition: number): LoadingRows | null {
     const failedMs = this.#failed.get(wanted.key)

@@ -1,6 +1,14 @@
 import { Worker, parentPort, workerData, type Transferable } from 'node:worker_threads'
 import { FrazilError, type ErrorCode } from './errors.ts'
 
+const BACKGROUND = new URL('./backgroundWorker' + (import.meta.url.endsWith('.ts') ? '.ts' : '.js'), import.meta.url)
+
+/** What a worker of low priority is started with. */
+export interface Background {
+  readonly background: string
+  readonly data: unknown
+}
+
 /** A message that ends a worker. */
 const END = 'end'
 
@@ -24,15 +32,17 @@ export class WorkerPool {
   readonly #url: URL
   readonly #size: number
   readonly #data: unknown
+  readonly #background: boolean
   readonly #idle: Worker[] = []
   readonly #queue: Job[] = []
   readonly #running = new Map<Worker, Job>()
   #closed = false
 
-  constructor(url: URL, options: { readonly size: number; readonly data?: unknown }) {
+  constructor(url: URL, options: { readonly size: number; readonly data?: unknown; readonly background?: boolean }) {
     this.#url = url
     this.#size = Math.max(1, options.size)
     this.#data = options.data
+    this.#background = options.background ?? false
   }
 
   /** Tasks waiting for a worker. */
@@ -91,7 +101,9 @@ export class WorkerPool {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#url, { workerData: this.#data })
+    const worker = this.#background
+      ? new Worker(BACKGROUND, { workerData: { background: this.#url.href, data: this.#data } satisfies Background })
+      : new Worker(this.#url, { workerData: this.#data })
     worker.on('message', (reply: Reply) => {
       const job = this.#running.get(worker)
       this.#finish(worker)
@@ -131,9 +143,11 @@ export function serveTasks(
 ): void {
   const port = parentPort
   if (port === null) throw new FrazilError('REFUSED', 'serveTasks runs in worker threads only')
+  const started = workerData as Background | null | undefined
+  const data = typeof started?.background === 'string' ? started.data : workerData
   port.on('message', (task: unknown) => {
     if (task === END) return port.close()
-    handler(task as never, workerData as never).then(
+    handler(task as never, data as never).then(
       ({ value, transfer }) => port.postMessage({ value } satisfies Reply, (transfer ?? []) as Transferable[]),
       (error: unknown) => {
         const failure =

@@ -76,7 +76,8 @@ export class FolderLog implements EntryLog {
       folder: path.join(options.store.root, 'meta', 'log'),
       files: this.#files,
       fsync: options.store.fsync,
-      readyBytes: options.makeAhead === false ? 0 : Math.min(segmentBytes, AHEAD_BYTES),
+      // without fsync an append waits for no disk, and there is nothing to gain
+      readyBytes: options.makeAhead === false || !options.store.fsync ? 0 : Math.min(segmentBytes, AHEAD_BYTES),
       logger: this.#logger,
     })
     this.#appender = new Appender({

@@ -31,7 +31,7 @@ export async function makeSnapshot(log: EntryLog, target: number, bad: Set<numbe
 
 /** The worker that writes snapshots; its memory is given back by `close`. */
 export function snapshotWorker(): WorkerPool {
-  return new WorkerPool(WORKER, { size: 1 })
+  return new WorkerPool(WORKER, { size: 1, background: true })
 }
 
 type Run = <T>(task: SnapshotTask, bytes?: Uint8Array) => Promise<T>

@@ -37,6 +37,8 @@ export interface JobOutcome {
 
 /** Bytes that are copied before other work gets its turn: a few milliseconds. */
 const COPY_STEP_BYTES = 8 * 1024 * 1024
+/** … or after this many small extents. */
+const COPY_STEP_EXTENTS = 256
 
 /**
  * Converts what a topic has in the WAL, up to a few files, and commits it: read, encode in workers, publish. Nothing is
@@ -108,19 +110,31 @@ export class ConversionJob {
     const { clock, metadata, uuid, wal, workers } = this.#options
     const bytes = new ArrayBuffer(file.sizeBytes)
     const target = new Uint8Array(bytes)
-    const parts: EncodePart[] = []
+    const parts: { -readonly [Field in keyof EncodePart]: EncodePart[Field] }[] = []
     let at = 0
     let copiedBytes = 0
+    let copiedExtents = 0
     for (const { partition, fromOffset, extent } of file.extents) {
       const source = await wal.read(extent.object, extent.byteOffset, extent.sizeBytes, { whole: true })
       if (source.length !== extent.sizeBytes)
         throw new FrazilError('CORRUPT', `WAL object ${extent.object} gave ${source.length} of ${extent.sizeBytes} bytes`)
       target.set(source, at)
-      parts.push({ partition, baseOffset: extent.firstOffset, fromOffset, toOffset: extent.lastOffset, at, sizeBytes: extent.sizeBytes })
+      const last = parts.at(-1)
+      // extents that follow each other are one part: tens of thousands of small ones must not be cloned one by one
+      if (
+        last !== undefined &&
+        last.partition === partition &&
+        last.toOffset + 1 === extent.firstOffset &&
+        fromOffset <= extent.firstOffset
+      ) {
+        last.toOffset = extent.lastOffset
+        last.sizeBytes += extent.sizeBytes
+      } else
+        parts.push({ partition, baseOffset: extent.firstOffset, fromOffset, toOffset: extent.lastOffset, at, sizeBytes: extent.sizeBytes })
       at += extent.sizeBytes
       copiedBytes += extent.sizeBytes
-      if (copiedBytes >= COPY_STEP_BYTES) {
-        copiedBytes = 0
+      if (copiedBytes >= COPY_STEP_BYTES || ++copiedExtents >= COPY_STEP_EXTENTS) {
+        copiedBytes = copiedExtents = 0
         await clock.sleep(0)
       }
     }

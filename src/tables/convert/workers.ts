@@ -23,7 +23,7 @@ export class TableWorkers implements Encoders {
   /** `metrics` count what the threads ask of their stores. */
   constructor(options: { readonly size: number; readonly spec: StoreSpec; readonly metrics?: StoreMetrics }) {
     this.#metrics = options.metrics
-    this.#pool = new WorkerPool(WORKER, { size: options.size, data: { store: options.spec } satisfies WorkerData })
+    this.#pool = new WorkerPool(WORKER, { size: options.size, background: true, data: { store: options.spec } satisfies WorkerData })
   }
 
   encode(task: EncodeTask): Promise<FileResult> {

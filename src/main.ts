@@ -228,7 +228,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     topicSettings,
     validateProduce: (topic, records, version) => validator.validate(topic, records, version),
     nodes: (listener): readonly NodeEndpoint[] => [{ nodeId: metadata.nodeId, rack, ...options.endpoint(listener) }],
-    convertTopic: (topic) => convertTopic(topic),
+    convertTopic,
     randomUuid: randomUUID,
   }
   const dispatcher = new Dispatcher(parts, registry)

@@ -15,6 +15,8 @@ export type ErrorCode =
   | 'CORRUPT' // bytes that do not decode
   | 'LIMIT' // a limit was met before memory was taken
   | 'CLOSED' // the part is shutting down
+  | 'SCHEMA_REGISTRY_UNAVAILABLE' // the schema registry is away, or answers what is no answer; retry
+  | 'SCHEMA_INVALID' // a schema that does not parse, or refers to what does not exist
   | 'REFUSED' // a rule refuses the request; the message says which
 
 /** An error with a code of the closed list, one plain sentence, and the error that caused it. */

@@ -1,4 +1,4 @@
-import type { IcebergField } from '../row/schema.ts'
+import type { TableSchema } from '../../schemas/columns/types.ts'
 
 /** A 64-bit id. Ids minted here stay below 2^53; Java's are random over 63 bits and arrive as BigInt (hazard I7). */
 export type LongId = number | bigint
@@ -23,11 +23,8 @@ export interface SnapshotRef {
   readonly 'max-ref-age-ms'?: number
 }
 
-export interface Schema {
-  readonly type: 'struct'
-  readonly 'schema-id': number
-  readonly fields: readonly IcebergField[]
-}
+/** Iceberg spec, "Schemas". */
+export type Schema = TableSchema
 
 /** Iceberg spec, "Table Metadata Fields" (v2). Keys that we do not know are carried along. */
 export interface TableMetadata {

@@ -1,4 +1,4 @@
-import type { IcebergField } from '../row/schema.ts'
+import type { IcebergField } from '../../schemas/columns/types.ts'
 import { BytesWriter } from './bytesWriter.ts'
 import { MAGIC, type ChunkMeta, type RowGroupMeta, Codec } from './footer.ts'
 import { encodeFooter } from './footerWrite.ts'

@@ -1,5 +1,5 @@
 import { MAGIC, TAIL_BYTES, type ChunkMeta, type ColumnStatistics, type FileMeta, type RowGroupMeta } from './footer.ts'
-import type { Leaf, SchemaElement } from './schema.ts'
+import type { Leaf, LogicalKind, SchemaElement } from './schema.ts'
 import { ThriftReader, corrupt } from './thriftRead.ts'
 import { T } from './thriftWrite.ts'
 
@@ -31,21 +31,26 @@ export function decodeFooter(bytes: Uint8Array): FileMeta {
   return { rows, elements, rowGroups, createdBy }
 }
 
+/** What ConvertedType tells of the logical type; what has none there is not needed for reading. */
+const CONVERTED: Readonly<Record<number, LogicalKind>> = { 0: 'string', 1: 'map', 3: 'list', 5: 'decimal', 6: 'date', 10: 'timestamptz' }
+
 function readElement(reader: ThriftReader): SchemaElement {
   const element: {
     name: string
     repetition?: number
     physical?: number
-    logical?: 'string' | 'timestamptz' | 'list'
+    logical?: LogicalKind
+    typeLength?: number
     children?: number
     fieldId?: number
   } = { name: '' }
   reader.struct((field) => {
     if (field === 1) element.physical = reader.int()
+    else if (field === 2) element.typeLength = reader.int()
     else if (field === 3) element.repetition = reader.int()
     else if (field === 4) element.name = reader.string()
     else if (field === 5) element.children = reader.int()
-    else if (field === 6) element.logical = ({ 0: 'string', 3: 'list', 10: 'timestamptz' } as const)[reader.int() as 0]
+    else if (field === 6) element.logical = CONVERTED[reader.int()]
     else if (field === 9) element.fieldId = reader.int()
     else return false
     return true
@@ -146,7 +151,8 @@ export function leavesOf(elements: readonly SchemaElement[]): Leaf[] {
         id: element.fieldId ?? -1,
         path: here,
         physical: element.physical ?? -1,
-        logical: element.logical,
+        ...(element.logical === undefined ? {} : { logical: element.logical }),
+        ...(element.typeLength === undefined ? {} : { typeLength: element.typeLength }),
         maxDefinition: nextDefinition,
         maxRepetition: nextRepetition,
       })

@@ -1,5 +1,5 @@
 import { MAGIC, TAIL_BYTES, type ChunkMeta, type RowGroupMeta } from './footer.ts'
-import type { ParquetSchema, SchemaElement } from './schema.ts'
+import type { LogicalKind, ParquetSchema, SchemaElement } from './schema.ts'
 import { T, ThriftWriter } from './thriftWrite.ts'
 
 const CREATED_BY = 'frazil version 1'
@@ -47,20 +47,39 @@ export function encodeFooter(
   return Buffer.concat([metadata, tail])
 }
 
+/** Numbers of the LogicalType union, and of ConvertedType for readers that know no logical types. */
+const LOGICAL: Readonly<Record<LogicalKind, { readonly logical: number; readonly converted?: number }>> = {
+  string: { logical: 1, converted: 0 },
+  map: { logical: 2, converted: 1 },
+  list: { logical: 3, converted: 3 },
+  decimal: { logical: 5, converted: 5 },
+  date: { logical: 6, converted: 6 },
+  time: { logical: 7 },
+  timestamp: { logical: 8 },
+  timestamptz: { logical: 8, converted: 10 },
+  uuid: { logical: 14 },
+}
+
 function writeElement(out: ThriftWriter, element: SchemaElement): void {
+  const { logical } = element
   out.begin()
   if (element.physical !== undefined) out.i32(1, element.physical)
+  if (element.typeLength !== undefined) out.i32(2, element.typeLength)
   if (element.repetition !== undefined) out.i32(3, element.repetition)
   out.binary(4, element.name)
   if (element.children !== undefined) out.i32(5, element.children)
-  // Converted types for readers that know no logical types: UTF8 0, LIST 3, TIMESTAMP_MICROS 10.
-  if (element.logical !== undefined) out.i32(6, { string: 0, list: 3, timestamptz: 10 }[element.logical])
+  if (logical !== undefined && LOGICAL[logical].converted !== undefined) out.i32(6, LOGICAL[logical].converted)
+  if (element.scale !== undefined) out.i32(7, element.scale)
+  if (element.precision !== undefined) out.i32(8, element.precision)
   if (element.fieldId !== undefined) out.i32(9, element.fieldId)
-  if (element.logical !== undefined) {
+  if (logical !== undefined) {
     out.struct(10)
-    out.struct({ string: 1, list: 3, timestamptz: 8 }[element.logical])
-    if (element.logical === 'timestamptz') {
-      out.bool(1, true)
+    out.struct(LOGICAL[logical].logical)
+    if (logical === 'decimal') {
+      out.i32(1, element.scale ?? 0)
+      out.i32(2, element.precision ?? 0)
+    } else if (logical === 'timestamptz' || logical === 'timestamp' || logical === 'time') {
+      out.bool(1, logical === 'timestamptz')
       out.struct(2)
       out.struct(2)
       out.end()

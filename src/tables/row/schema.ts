@@ -1,25 +1,4 @@
-/** An Iceberg type as table metadata spells it (Iceberg spec, Appendix C). */
-export type IcebergType = string | IcebergListType | IcebergStructType
-
-export interface IcebergListType {
-  readonly type: 'list'
-  readonly 'element-id': number
-  readonly element: IcebergType
-  readonly 'element-required': boolean
-}
-
-export interface IcebergStructType {
-  readonly type: 'struct'
-  readonly fields: readonly IcebergField[]
-}
-
-export interface IcebergField {
-  readonly id: number
-  readonly name: string
-  readonly required: boolean
-  readonly type: IcebergType
-  readonly doc?: string
-}
+import type { IcebergField, TableSchema } from '../../schemas/columns/types.ts'
 
 /** Field ids of the log's columns: 1 to 99 are the log's, a user's fields start at 100. */
 export const ColumnId = {
@@ -103,7 +82,12 @@ export const LOG_FIELDS: readonly IcebergField[] = [
 ]
 
 /** The schema of a topic without typed values, as table metadata holds it: schema id 0, no identifier fields. */
-export const ROW_SCHEMA = { type: 'struct', 'schema-id': 0, fields: LOG_FIELDS } as const
+export const ROW_SCHEMA = { type: 'struct', 'schema-id': 0, fields: LOG_FIELDS } as const satisfies TableSchema
+
+/** A table's schema: a user's columns, then the log's. */
+export function tableSchema(schemaId: number, userFields: readonly IcebergField[]): TableSchema {
+  return { type: 'struct', 'schema-id': schemaId, fields: [...userFields, ...LOG_FIELDS] }
+}
 
 /** The highest field id of ROW_SCHEMA (`last-column-id`). */
 export const ROW_LAST_COLUMN_ID = ColumnId.crc

@@ -3,7 +3,8 @@ import { decodeFooter, footerBytes, leavesOf } from '../../../../src/tables/parq
 import { encodeFooter } from '../../../../src/tables/parquet/footerWrite.ts'
 import { Physical, parquetSchema } from '../../../../src/tables/parquet/schema.ts'
 import { PageContext, dataPage } from '../../../../src/tables/parquet/page.ts'
-import { LOG_FIELDS, type IcebergField } from '../../../../src/tables/row/schema.ts'
+import type { IcebergField } from '../../../../src/schemas/columns/types.ts'
+import { LOG_FIELDS } from '../../../../src/tables/row/schema.ts'
 
 /** The file with `count` nullable string columns before the log's, null in every row. */
 export function widened(bytes: Buffer, count: number): Buffer {

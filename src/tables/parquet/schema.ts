@@ -1,4 +1,3 @@
-import { FrazilError } from '../../base/errors.ts'
 import { decimalBytes, primitiveOf, type IcebergField, type IcebergType } from '../../schemas/columns/types.ts'
 
 /** Parquet's physical types that we write (parquet.thrift, Type). */

@@ -24,6 +24,10 @@ export type Command =
   | ({ readonly kind: 'deleteGroup' } & DeleteGroup)
   | ({ readonly kind: 'commitOffsets' } & CommitOffsets)
   | ({ readonly kind: 'expireOffsets' } & ExpireOffsets)
+  | ({ readonly kind: 'announcePod' } & AnnouncePod)
+  | ({ readonly kind: 'renewIncarnations' } & RenewIncarnations)
+  | ({ readonly kind: 'moveLease' } & MoveLease)
+  | ({ readonly kind: 'moveShards' } & MoveShards)
 
 /** Registers a process; the answer is its incarnation, never used again, and the node id bound to the pod's name (L1, L22). */
 export interface RegisterIncarnation {
@@ -282,6 +286,40 @@ export interface ExpireOffsets {
   readonly items: readonly { readonly topic: number; readonly partition: number; readonly commitTimeMs: number }[]
 }
 
+/** What a pod tells the others of itself; PodView has the same words. */
+export interface PodAbout {
+  /** Where clients of each listener reach it. */
+  readonly listeners: readonly { readonly name: string; readonly host: string; readonly port: number }[]
+  /** `broker.rack`; '' for none. */
+  readonly rack: string
+  /** host:port for other pods; '' when it does not listen. */
+  readonly peer: string
+  /** 1 starting, 2 ready: clients are sent to it; 3 draining: it serves what it has and is given nothing new. */
+  readonly phase: number
+}
+
+/** Since level 2. The proposer's incarnation, anew as a whole; goes when the incarnation is fenced. */
+export interface AnnouncePod {
+  readonly about: PodAbout
+}
+
+/** Since level 2. Raises the counter of each that lives and has the counter named; one entry renews many (L23). */
+export interface RenewIncarnations {
+  readonly items: readonly { readonly incarnation: number; readonly renewals: number }[]
+}
+
+/** Since level 2. Gives a lease to an incarnation that lives (0: nobody); refused when `term` is not the lease's (0: never held). */
+export interface MoveLease {
+  readonly name: string
+  readonly owner: number
+  readonly term: number
+}
+
+/** Since level 2. As assignShards, but each shard only if its epoch is the one named; the epoch of one passed over is -1. */
+export interface MoveShards {
+  readonly shards: readonly { readonly shard: number; readonly owner: number; readonly epoch: number }[]
+}
+
 /** The answer of `apply` to one proposal. */
 export type Result =
   | { readonly kind: 'ok' }
@@ -293,3 +331,4 @@ export type Result =
   | { readonly kind: 'table'; readonly accepted: boolean; readonly reason: string }
   | { readonly kind: 'trimmed'; readonly logStartOffsets: readonly number[] }
   | { readonly kind: 'shards'; readonly epochs: readonly number[] }
+  | { readonly kind: 'lease'; readonly term: number }

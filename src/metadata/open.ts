@@ -1,5 +1,6 @@
 import { SUPPORTED_LEVEL } from './apply/pods.ts'
 import { type EngineOptions, MetadataEngine } from './engine.ts'
+import type { Metadata } from './port.ts'
 import { loadRooms } from './snapshot/load.ts'
 import { DEFAULT_SNAPSHOT_POLICY, SnapshotSchedule, type SnapshotPolicy } from './snapshot/schedule.ts'
 import { State } from './state/state.ts'
@@ -10,6 +11,8 @@ export interface OpenOptions extends EngineOptions {
   /** Source of random bytes. */
   readonly random: (bytes: number) => Uint8Array
   readonly snapshots?: Partial<SnapshotPolicy>
+  /** The feature level to speak and to raise the cluster to (L5); what this program supports when left out. */
+  readonly level?: number
 }
 
 /**
@@ -17,7 +20,7 @@ export interface OpenOptions extends EngineOptions {
  * Errors: as EntryLog; LOG_CORRUPT, LEVEL_UNKNOWN.
  */
 export async function openMetadata(options: OpenOptions): Promise<MetadataEngine> {
-  const { log, logger, clock, pod, random } = options
+  const { log, logger, clock, pod, random, level = SUPPORTED_LEVEL } = options
   try {
     await log.open()
     const startMs = clock.monotonicMs()
@@ -39,11 +42,22 @@ export async function openMetadata(options: OpenOptions): Promise<MetadataEngine
       behind: lastEntry - snapshot,
     })
     engine.attach(schedule)
-    await engine.register({ kind: 'registerIncarnation', pod, nonce: random(16), level: SUPPORTED_LEVEL, fenceOlder: true })
+    await engine.register({ kind: 'registerIncarnation', pod, nonce: random(16), level, fenceOlder: true })
+    await raiseLevel(engine, level)
     logger.info({ entry: lastEntry, snapshot, replayMs: Math.round(clock.monotonicMs() - startMs) }, 'the metadata log is open')
     return engine
   } catch (error) {
     await log.close()
     throw error
   }
+}
+
+/**
+ * Raises the feature level to what this program knows, once every live incarnation supports it (L5); until then an older pod
+ * keeps the cluster where it is. True when the level is reached.
+ */
+export async function raiseLevel(metadata: Metadata, level = SUPPORTED_LEVEL): Promise<boolean> {
+  for (const pod of metadata.state.livePods()) if (pod.level < level) return false
+  if (metadata.state.level < level) await metadata.propose({ kind: 'setLevel', level })
+  return metadata.state.level >= level
 }

@@ -1,4 +1,4 @@
-import type { GroupRecord, OffsetItem } from './commands.ts'
+import type { GroupRecord, OffsetItem, PodAbout } from './commands.ts'
 
 /** The read side of the state that other rooms see. All synchronous, from memory; nothing returned may be changed. */
 export interface StateView {
@@ -66,7 +66,23 @@ export interface StateView {
   offsets(groupId: string): Iterable<OffsetItem>
 
   pods(): Iterable<{ readonly name: string; readonly nodeId: number; readonly incarnation: number; readonly live: boolean }>
+  /** Incarnations that live, in the order of their registration. */
+  livePods(): Iterable<PodView>
+  /** (0, 0) for a lease that nobody ever held. */
+  lease(name: string): { readonly owner: number; readonly term: number }
   incarnation(incarnation: number): { readonly pod: string; readonly live: boolean; readonly lastWalSequence: number } | null
+}
+
+/** A live incarnation of a pod. */
+export interface PodView {
+  readonly incarnation: number
+  readonly pod: string
+  readonly nodeId: number
+  /** The highest feature level it supports. */
+  readonly level: number
+  readonly renewals: number
+  /** null until it announced itself. */
+  readonly about: PodAbout | null
 }
 
 export interface TopicView {

@@ -7,8 +7,9 @@ import type { AppliedChange } from '../port.ts'
 import type { Rooms } from '../state/state.ts'
 import { type Context, refused } from './context.ts'
 import { deleted, enqueueDeletions } from './deletions.ts'
-import { assignShards, commitOffsets, deleteGroup, expireOffsets, putGroup } from './groups.ts'
+import { assignShards, commitOffsets, deleteGroup, expireOffsets, moveShards, putGroup } from './groups.ts'
 import { moveExtents } from './moves.ts'
+import { announcePod, moveLease, renewIncarnations } from './membership.ts'
 import { fenceIncarnation, registerIncarnation, setLevel } from './pods.ts'
 import { allocateProducerIds, expireProducers } from './producers.ts'
 import { commitTable, dropTable } from './tables.ts'
@@ -44,6 +45,18 @@ const handlers: { readonly [K in Command['kind']]: Handler<K> } = {
   deleteGroup,
   commitOffsets,
   expireOffsets,
+  announcePod,
+  renewIncarnations,
+  moveLease,
+  moveShards,
+}
+
+/** Kinds that came after level 1, with the level from which they take effect (L5). */
+const SINCE_LEVEL: Partial<Readonly<Record<Command['kind'], number>>> = {
+  announcePod: 2,
+  renewIncarnations: 2,
+  moveLease: 2,
+  moveShards: 2,
 }
 
 /**
@@ -110,7 +123,11 @@ function applyProposal(context: Context, { incarnation, sequence, attachmentOffs
   proposer.lastSequence = sequence
   context.incarnation = proposer
   context.attachmentOffset = attachmentOffset
-  const result = (handlers[command.kind] as Handler<Command['kind']>)(context, command as never)
+  const since = SINCE_LEVEL[command.kind] ?? 1
+  const result =
+    rooms.level < since
+      ? refused(Errors.UNSUPPORTED_VERSION, `"${command.kind}" needs feature level ${since}, the cluster is at ${rooms.level}`)
+      : (handlers[command.kind] as Handler<Command['kind']>)(context, command as never)
   rooms.recentResults.push(incarnation, sequence, result)
   return result
 }

@@ -1,5 +1,5 @@
 import { Errors } from '../../../protocol/errors.ts'
-import type { AssignShards, CommitOffsets, DeleteGroup, ExpireOffsets, PutGroup, Result } from '../commands.ts'
+import type { AssignShards, CommitOffsets, DeleteGroup, ExpireOffsets, MoveShards, PutGroup, Result } from '../commands.ts'
 import { copyGroup, copyOffset } from '../state/groups.ts'
 import { SHARDS, shardOf } from '../state/shards.ts'
 import { type Context, OK, refused } from './context.ts'
@@ -15,6 +15,17 @@ export function assignShards({ rooms }: Context, command: AssignShards): Result 
       return refused(Errors.INVALID_REQUEST, `incarnation ${owner} does not live`)
   }
   const epochs = command.shards.map(({ shard, owner }) => {
+    rooms.shards.owners[shard] = owner
+    return ++rooms.shards.epochs[shard]
+  })
+  return { kind: 'shards', epochs }
+}
+
+/** As assignShards, but a shard that moved since the proposer looked stays where it is (L6): two pods that tidy up do not fight. */
+export function moveShards({ rooms }: Context, { shards }: MoveShards): Result {
+  const epochs = shards.map(({ shard, owner, epoch }) => {
+    if (shard >= SHARDS || rooms.shards.epochs[shard] !== epoch) return -1
+    if (rooms.podRows.incarnations.get(owner)?.live !== true) return -1
     rooms.shards.owners[shard] = owner
     return ++rooms.shards.epochs[shard]
   })

@@ -1,10 +1,11 @@
 import { Errors } from '../../../protocol/errors.ts'
 import { FrazilError } from '../../base/errors.ts'
 import type { FenceIncarnation, RegisterIncarnation, Result, SetLevel } from '../commands.ts'
+import type { Incarnation } from '../state/pods.ts'
 import { type Context, OK, refused } from './context.ts'
 
 /** The highest feature level that this program understands (L5). */
-export const SUPPORTED_LEVEL = 1
+export const SUPPORTED_LEVEL = 2
 
 /** A process enters (L1, L22). The first registration of all also names the cluster: its nonce is the cluster id. */
 export function registerIncarnation({ rooms }: Context, command: RegisterIncarnation): Result {
@@ -19,7 +20,7 @@ export function registerIncarnation({ rooms }: Context, command: RegisterIncarna
     if (known.nonce === nonce && known.pod === command.pod)
       return { kind: 'incarnation', incarnation: known.incarnation, nodeId: pod!.nodeId }
   }
-  if (command.fenceOlder) for (const known of podRows.incarnations.values()) if (known.pod === command.pod) known.live = false
+  if (command.fenceOlder) for (const known of podRows.incarnations.values()) if (known.pod === command.pod) fence(known)
   const incarnation = podRows.nextIncarnation++
   if (pod === undefined) podRows.byName.set(command.pod, (pod = { name: command.pod, nodeId: podRows.nextNode++, incarnation }))
   pod.incarnation = incarnation
@@ -43,8 +44,14 @@ export function fenceIncarnation({ rooms }: Context, command: FenceIncarnation):
   const known = rooms.podRows.incarnations.get(command.incarnation)
   if (known === undefined) return refused(Errors.INVALID_REQUEST, `there is no incarnation ${command.incarnation}`)
   if (known.renewals !== command.renewals) return refused(Errors.INVALID_REQUEST, `incarnation ${command.incarnation} renewed its lease`)
-  known.live = false
+  fence(known)
   return OK
+}
+
+/** It lives no more, and nobody is sent to it. */
+function fence(incarnation: Incarnation): void {
+  incarnation.live = false
+  delete incarnation.about
 }
 
 /** Raises the level once every live incarnation supports it (L5). Error: LEVEL_UNKNOWN when this program does not. */

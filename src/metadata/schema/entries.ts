@@ -46,6 +46,10 @@ message Proposal {
     DeleteGroup deleteGroup = 33;
     CommitOffsets commitOffsets = 34;
     ExpireOffsets expireOffsets = 35;
+    AnnouncePod announcePod = 36;
+    RenewIncarnations renewIncarnations = 37;
+    MoveLease moveLease = 38;
+    MoveShards moveShards = 39;
   }
 }
 
@@ -163,6 +167,15 @@ message OffsetItem {
 }
 message ExpireOffsets { uint64 shardEpoch = 1; string groupId = 2; repeated ExpiredOffset items = 3; }
 message ExpiredOffset { uint64 topic = 1; uint32 partition = 2; sint64 commitTimeMs = 3; }
+
+message AnnouncePod { PodAbout about = 1; }
+message PodAbout { repeated PodListener listeners = 1; string rack = 2; string peer = 3; uint32 phase = 4; }
+message PodListener { string name = 1; string host = 2; uint32 port = 3; }
+message RenewIncarnations { repeated Renewal items = 1; }
+message Renewal { uint64 incarnation = 1; uint64 renewals = 2; }
+message MoveLease { string name = 1; uint64 owner = 2; uint64 term = 3; }
+message MoveShards { repeated ShardMove shards = 1; }
+message ShardMove { uint32 shard = 1; uint64 owner = 2; uint64 epoch = 3; }
 `
 
 const root = loadSchema(ENTRIES_PROTO)

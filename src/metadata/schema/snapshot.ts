@@ -33,6 +33,7 @@ message State {
   repeated Group groups = 12;
   repeated Pod pods = 13;
   repeated Incarnation incarnations = 14;
+  repeated Lease leases = 15;         // none before level 2
 }
 
 message Cluster {
@@ -176,7 +177,11 @@ message Incarnation {
   uint64 renewals = 6;
   uint64 lastSequence = 7;
   uint64 lastWalSequence = 8;
+  PodAbout about = 9;           // none before it was announced
 }
+message PodAbout { repeated PodListener listeners = 1; string rack = 2; string peer = 3; uint32 phase = 4; }
+message PodListener { string name = 1; string host = 2; uint32 port = 3; }
+message Lease { string name = 1; uint64 owner = 2; uint64 term = 3; }
 `
 
 export const SnapshotType = loadSchema(SNAPSHOT_PROTO).lookupType('frazil.snapshot.Snapshot')

@@ -1,5 +1,5 @@
 import type { GroupMember, OffsetItem } from '../commands.ts'
-import type { Incarnation, Pod } from '../state/pods.ts'
+import type { Incarnation, Lease, Pod } from '../state/pods.ts'
 
 /** A column of numbers; an array or a typed array. */
 export type Column = ArrayLike<number>
@@ -66,7 +66,10 @@ export interface GroupData {
   readonly offsets: readonly OffsetItem[]
 }
 
-/** The whole state as plain data, every list sorted by identity: what is hashed, and what a snapshot holds. */
+/**
+ * The whole state as plain data, every list sorted by identity: what is hashed, and what a snapshot holds. What came with a later
+ * level is left out (undefined) while it has nothing, so that older states keep their hash and their bytes.
+ */
 export interface StateData {
   readonly cluster: {
     readonly clusterId: string
@@ -113,4 +116,5 @@ export interface StateData {
   readonly groups: readonly GroupData[]
   readonly pods: readonly Pod[]
   readonly incarnations: readonly Incarnation[]
+  readonly leases?: readonly Lease[]
 }

@@ -55,6 +55,7 @@ export function dumpRooms(rooms: Rooms): StateData {
       .sort((a, b) => a.nodeId - b.nodeId)
       .map(({ name, nodeId, incarnation }) => ({ name, nodeId, incarnation })),
     incarnations: [...podRows.incarnations.values()].sort((a, b) => a.incarnation - b.incarnation),
+    leases: podRows.leases.size === 0 ? undefined : [...podRows.leases.values()].sort(byText((lease) => lease.name)),
   }
 }
 

@@ -19,7 +19,8 @@ export function hashState(state: StateData): Buffer {
 /**
  * Every value is a type byte and its content, little-endian: 0 null; 1 number as float64; 2 text as uint32 length and
  * UTF-8; 3 bytes as uint32 length and bytes; 4 list as uint32 length and values (columns are lists of numbers); 5 record
- * as uint32 field count, then names and values sorted by name; 6 true; 7 false.
+ * as uint32 field count, then names and values sorted by name (fields
+ * that are undefined do not count); 6 true; 7 false.
  */
 class StateHasher {
   readonly #hash: Hash = createHash('sha256')
@@ -39,7 +40,9 @@ class StateHasher {
       this.#length(value.length)
       for (let i = 0; i < value.length; i++) this.value(value[i])
     } else {
-      const names = Object.keys(value as object).sort()
+      const names = Object.keys(value as object)
+        .filter((name) => (value as Record<string, unknown>)[name] !== undefined)
+        .sort()
       this.#type(5)
       this.#length(names.length)
       for (const name of names) {

@@ -1,4 +1,5 @@
 import { copyGroup, copyOffset } from '../state/groups.ts'
+import { copyAbout } from '../state/pods.ts'
 import { Rooms } from '../state/state.ts'
 import { TableFileRow, TableRow } from '../state/tables.ts'
 import { TopicRow } from '../state/topics.ts'
@@ -53,7 +54,9 @@ export function restoreRooms(state: StateData, lastHash: Uint8Array): Rooms {
   for (const row of state.incarnations) {
     const { incarnation, pod, nonce, level, live, renewals, lastSequence, lastWalSequence } = row
     rooms.podRows.incarnations.set(incarnation, { incarnation, pod, nonce, level, live, renewals, lastSequence, lastWalSequence })
+    if (row.about) rooms.podRows.incarnations.get(incarnation)!.about = copyAbout(row.about)
   }
+  for (const { name, owner, term } of state.leases ?? []) rooms.podRows.leases.set(name, { name, owner, term })
   return rooms
 }
 

@@ -1,3 +1,5 @@
+import type { PodAbout } from '../commands.ts'
+
 export interface Pod {
   readonly name: string
   readonly nodeId: number
@@ -17,6 +19,15 @@ export interface Incarnation {
   lastSequence: number
   /** The last WAL sequence it committed (L2, L13). */
   lastWalSequence: number
+  /** What it announced; absent before, and once it was fenced. */
+  about?: PodAbout
+}
+
+/** Who holds a right that one pod should use at a time; holding it twice does no harm. */
+export interface Lease {
+  readonly name: string
+  readonly owner: number
+  readonly term: number
 }
 
 /** Pods by name, and every incarnation there ever was (L1, L22): a number is never used again. */
@@ -25,4 +36,10 @@ export class Pods {
   nextNode = 0
   readonly byName = new Map<string, Pod>()
   readonly incarnations = new Map<number, Incarnation>()
+  readonly leases = new Map<string, Lease>()
+}
+
+/** A copy with its own fields only, so that nothing points into an entry. */
+export function copyAbout({ listeners, rack, peer, phase }: PodAbout): PodAbout {
+  return { listeners: listeners.map(({ name, host, port }) => ({ name, host, port })), rack, peer, phase }
 }

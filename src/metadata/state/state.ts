@@ -1,5 +1,16 @@
 import type { GroupRecord, OffsetItem } from '../commands.ts'
-import type { Deletion, Extent, PartitionView, ProducerView, StateView, TableFile, TableView, TopicView, WalObject } from '../view.ts'
+import type {
+  Deletion,
+  Extent,
+  PartitionView,
+  PodView,
+  ProducerView,
+  StateView,
+  TableFile,
+  TableView,
+  TopicView,
+  WalObject,
+} from '../view.ts'
 import { Configs } from './configs.ts'
 import { Deletions } from './deletions.ts'
 import { Groups } from './groups.ts'
@@ -212,6 +223,14 @@ export class State implements StateView {
     const { byName, incarnations } = this.rooms.podRows
     for (const { name, nodeId, incarnation } of byName.values())
       yield { name, nodeId, incarnation, live: incarnations.get(incarnation)!.live }
+  }
+  *livePods(): Iterable<PodView> {
+    const { byName, incarnations } = this.rooms.podRows
+    for (const { incarnation, pod, level, renewals, about, live } of incarnations.values())
+      if (live) yield { incarnation, pod, nodeId: byName.get(pod)!.nodeId, level, renewals, about: about ?? null }
+  }
+  lease(name: string): { readonly owner: number; readonly term: number } {
+    return this.rooms.podRows.leases.get(name) ?? { owner: 0, term: 0 }
   }
   incarnation(incarnation: number): { readonly pod: string; readonly live: boolean; readonly lastWalSequence: number } | null {
     return this.rooms.podRows.incarnations.get(incarnation) ?? null

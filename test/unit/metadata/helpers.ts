@@ -40,6 +40,8 @@ export function open(log: EntryLog = new MemoryLog(), more: Partial<OpenOptions>
     registry: new Registry(),
     pod: 'pod-a',
     random: testRandom,
+    // kinds of a later level need `level: SUPPORTED_LEVEL`
+    level: 1,
     ...more,
   })
 }

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { Errors } from '../../../protocol/errors.ts'
-import type { Command, GroupRecord } from '../../../src/metadata/commands.ts'
+import type { Command, GroupRecord, PodAbout } from '../../../src/metadata/commands.ts'
+import { SUPPORTED_LEVEL } from '../../../src/metadata/apply/pods.ts'
 import { shardOf } from '../../../src/metadata/state/shards.ts'
+import { decodeSnapshot, encodeSnapshot } from '../../../src/metadata/snapshot/file.ts'
+import { State } from '../../../src/metadata/state/state.ts'
 import { Bench } from './rooms.ts'
 
 const register = (pod: string, nonce: number, more: object = {}): Command => ({
@@ -70,8 +73,12 @@ describe('pods and incarnations (L22)', () => {
       reason: expect.stringContaining('pod-a supports level 1'),
     })
     expect(bench.apply({ kind: 'setLevel', level: 1 })).toMatchObject({ kind: 'refused' })
-    bench.apply(register('pod-a', 2, { level: 2, fenceOlder: true }))
-    expect(() => bench.apply({ kind: 'setLevel', level: 2 }, { incarnation: 2 })).toThrow(/start a newer one/)
+    expect(bench.apply({ kind: 'moveLease', name: 'log', owner: 1, term: 0 })).toMatchObject({
+      reason: expect.stringContaining('needs feature level 2'),
+    })
+    const next = SUPPORTED_LEVEL + 1
+    bench.apply(register('pod-a', 2, { level: next, fenceOlder: true }))
+    expect(() => bench.apply({ kind: 'setLevel', level: next }, { incarnation: 2 })).toThrow(/start a newer one/)
   })
 
   it('time of the state never goes back, whatever an entry says (L6)', () => {
@@ -79,6 +86,72 @@ describe('pods and incarnations (L22)', () => {
     const before = bench.state.lastTimeMs
     bench.apply({ kind: 'allocateProducerIds', count: 1 }, { timeMs: before - 5000 })
     expect(bench.state.lastTimeMs).toBe(before)
+  })
+})
+
+describe('membership (level 2)', () => {
+  const about: PodAbout = { listeners: [{ name: 'PLAINTEXT', host: 'h', port: 9092 }], rack: 'z', peer: 'h:1', phase: 2 }
+  function cluster(): Bench {
+    const bench = new Bench()
+    bench.apply(register('pod-a', 2, { level: 2, fenceOlder: true }))
+    bench.apply(register('pod-b', 3, { level: 2 }))
+    expect(bench.apply({ kind: 'setLevel', level: 2 }, { incarnation: 2 })).toEqual({ kind: 'ok' })
+    return bench
+  }
+
+  it('what a pod announces is its own, comes back from a snapshot, and goes when it is fenced', () => {
+    const bench = cluster()
+    expect(bench.apply({ kind: 'announcePod', about }, { incarnation: 2 })).toEqual({ kind: 'ok' })
+    expect(bench.apply({ kind: 'announcePod', about: { ...about, phase: 4 } }, { incarnation: 3 })).toMatchObject({ kind: 'refused' })
+    const view = { incarnation: 2, pod: 'pod-a', nodeId: 0, level: 2, renewals: 0, about }
+    expect([...bench.state.livePods()]).toEqual([view, { ...view, incarnation: 3, pod: 'pod-b', nodeId: 1, about: null }])
+    bench.apply({ kind: 'moveLease', name: 'log', owner: 2, term: 0 }, { incarnation: 3 })
+    const again = new State(decodeSnapshot(bench.rooms.lastEntry, encodeSnapshot(bench.rooms)))
+    expect([...again.livePods()]).toEqual([...bench.state.livePods()])
+    expect(again.lease('log')).toMatchObject({ owner: 2, term: 1 })
+    bench.apply({ kind: 'fenceIncarnation', incarnation: 2, renewals: 0 }, { incarnation: 3 })
+    expect([...bench.state.livePods()].map((pod) => pod.pod)).toEqual(['pod-b'])
+    expect(bench.rooms.podRows.incarnations.get(2)!.about).toBe(undefined)
+  })
+
+  it('a renewal names the counter it saw: late or doubled ones renew nobody (L6)', () => {
+    const bench = cluster()
+    const renew = (...items: { incarnation: number; renewals: number }[]) =>
+      bench.apply({ kind: 'renewIncarnations', items }, { incarnation: 2 })
+    renew(
+      { incarnation: 2, renewals: 0 },
+      { incarnation: 3, renewals: 0 },
+      { incarnation: 1, renewals: 0 },
+      { incarnation: 9, renewals: 0 },
+    )
+    renew({ incarnation: 2, renewals: 0 }, { incarnation: 3, renewals: 1 })
+    expect([...bench.state.livePods()].map((pod) => pod.renewals)).toEqual([1, 2])
+    expect(bench.rooms.podRows.incarnations.get(1)!.renewals).toBe(0)
+    expect(bench.apply({ kind: 'fenceIncarnation', incarnation: 3, renewals: 1 }, { incarnation: 2 })).toMatchObject({ kind: 'refused' })
+  })
+
+  it('a lease moves from the term that was seen only, and to the living', () => {
+    const bench = cluster()
+    const move = (owner: number, term: number) => bench.apply({ kind: 'moveLease', name: 'log', owner, term }, { incarnation: 2 })
+    expect(bench.state.lease('log')).toEqual({ owner: 0, term: 0 })
+    expect(move(1, 0)).toMatchObject({ kind: 'refused' })
+    expect(move(2, 0)).toEqual({ kind: 'lease', term: 1 })
+    expect(move(3, 0)).toMatchObject({ kind: 'refused' })
+    expect(move(3, 1)).toEqual({ kind: 'lease', term: 2 })
+    expect(move(0, 2)).toEqual({ kind: 'lease', term: 3 })
+    expect(bench.state.lease('log')).toMatchObject({ owner: 0, term: 3 })
+  })
+
+  it('shards move from the epoch that was seen only; others of the same entry are not held up', () => {
+    const bench = cluster()
+    const move = (...shards: { shard: number; owner: number; epoch: number }[]) =>
+      bench.apply({ kind: 'moveShards', shards }, { incarnation: 2 })
+    expect(move({ shard: 5, owner: 2, epoch: 0 }, { shard: 6, owner: 1, epoch: 0 }, { shard: 64, owner: 2, epoch: 0 })).toEqual({
+      kind: 'shards',
+      epochs: [1, -1, -1],
+    })
+    expect(move({ shard: 5, owner: 3, epoch: 0 }, { shard: 7, owner: 3, epoch: 0 })).toEqual({ kind: 'shards', epochs: [-1, 1] })
+    expect([5, 6, 7].map((shard) => bench.state.shard(shard).owner)).toEqual([2, 0, 3])
   })
 })
 

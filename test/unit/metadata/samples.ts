@@ -116,5 +116,12 @@ export const SAMPLES: readonly Command[] = [
     groupId: 'g',
     items: [{ topic: 1, partition: 2, offset: 3, leaderEpoch: -1, metadata: 'note', commitTimeMs: 1_700_000_000_000, expireTimeMs: -1 }],
   },
+  {
+    kind: 'announcePod',
+    about: { listeners: [{ name: 'PLAINTEXT', host: 'pod-a.example', port: 9092 }], rack: 'zone-1', peer: '10.0.0.1:9190', phase: 2 },
+  },
+  { kind: 'renewIncarnations', items: [{ incarnation: 3, renewals: 129 }] },
+  { kind: 'moveLease', name: 'log', owner: 3, term: 4 },
+  { kind: 'moveShards', shards: [{ shard: 63, owner: 3, epoch: 5 }] },
   { kind: 'expireOffsets', shardEpoch: 2, groupId: 'g', items: [{ topic: 1, partition: 2, commitTimeMs: 1_700_000_000_000 }] },
 ]

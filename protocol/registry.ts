@@ -18,6 +18,11 @@ import { deleteTopics } from './messages/20_deleteTopics.ts'
 import { deleteRecords } from './messages/21_deleteRecords.ts'
 import { initProducerId } from './messages/22_initProducerId.ts'
 import { offsetForLeaderEpoch } from './messages/23_offsetForLeaderEpoch.ts'
+import { addPartitionsToTxn } from './messages/24_addPartitionsToTxn.ts'
+import { addOffsetsToTxn } from './messages/25_addOffsetsToTxn.ts'
+import { endTxn } from './messages/26_endTxn.ts'
+import { writeTxnMarkers } from './messages/27_writeTxnMarkers.ts'
+import { txnOffsetCommit } from './messages/28_txnOffsetCommit.ts'
 import { describeConfigs } from './messages/32_describeConfigs.ts'
 import { alterConfigs } from './messages/33_alterConfigs.ts'
 import { createPartitions } from './messages/37_createPartitions.ts'
@@ -25,6 +30,9 @@ import { deleteGroups } from './messages/42_deleteGroups.ts'
 import { incrementalAlterConfigs } from './messages/44_incrementalAlterConfigs.ts'
 import { offsetDelete } from './messages/47_offsetDelete.ts'
 import { describeCluster } from './messages/60_describeCluster.ts'
+import { describeProducers } from './messages/61_describeProducers.ts'
+import { describeTransactions } from './messages/65_describeTransactions.ts'
+import { listTransactions } from './messages/66_listTransactions.ts'
 import type { MessageInput, MessageOf } from './schema.ts'
 
 export const apis = {
@@ -47,6 +55,11 @@ export const apis = {
   21: deleteRecords,
   22: initProducerId,
   23: offsetForLeaderEpoch,
+  24: addPartitionsToTxn,
+  25: addOffsetsToTxn,
+  26: endTxn,
+  27: writeTxnMarkers,
+  28: txnOffsetCommit,
   32: describeConfigs,
   33: alterConfigs,
   37: createPartitions,
@@ -54,6 +67,9 @@ export const apis = {
   44: incrementalAlterConfigs,
   47: offsetDelete,
   60: describeCluster,
+  61: describeProducers,
+  65: describeTransactions,
+  66: listTransactions,
 } as const
 
 export type Apis = typeof apis

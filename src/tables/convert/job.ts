@@ -1,8 +1,9 @@
 import type { Clock } from '../../base/clock.ts'
 import { FrazilError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
+import { TimeSlice } from '../../base/slice.ts'
 import type { Metadata } from '../../metadata/port.ts'
-import type { TopicView } from '../../metadata/view.ts'
+import type { TopicView, WalExtent } from '../../metadata/view.ts'
 import type { Wal } from '../../wal/port.ts'
 import { layout } from '../iceberg/layout.ts'
 import type { Publisher } from '../iceberg/publisher.ts'
@@ -35,11 +36,6 @@ export interface JobOutcome {
   readonly complete: boolean
 }
 
-/** Bytes that are copied before other work gets its turn: a few milliseconds. */
-const COPY_STEP_BYTES = 8 * 1024 * 1024
-/** … or after this many small extents. */
-const COPY_STEP_EXTENTS = 256
-
 /**
  * Converts what a topic has in the WAL, up to a few files, and commits it: read, encode in workers, publish. Nothing is
  * deleted while it is in doubt whether a commit landed (P4). Errors of a file leave the other files to be committed and
@@ -57,7 +53,8 @@ export class ConversionJob {
     if (table === null) return { converted: false, complete: true }
     const startedMs = clock.monotonicMs()
     const parallel = Math.max(1, slots.waiting === 0 ? slots.free : 1)
-    const plan = planConversion(metadata.state, topic.topic, topic.partitions, fileBytes * parallel)
+    const slice = new TimeSlice(clock)
+    const plan = await planConversion(metadata.state, topic.topic, topic.partitions, fileBytes * parallel, slice)
     if (plan.partitions.length === 0) return { converted: false, complete: true }
     const files = cutFiles(plan, fileBytes, apart)
     const results = await Promise.allSettled(files.map((file) => slots.run(priority, () => this.#encode(table.location, file))))
@@ -107,45 +104,57 @@ export class ConversionJob {
   }
 
   async #encode(location: string, file: FilePlan): Promise<FileResult> {
-    const { clock, metadata, uuid, wal, workers } = this.#options
+    const { clock, metadata, uuid, workers } = this.#options
     const bytes = new ArrayBuffer(file.sizeBytes)
     const target = new Uint8Array(bytes)
-    const parts: { -readonly [Field in keyof EncodePart]: EncodePart[Field] }[] = []
+    const parts: EncodePart[] = []
+    const slice = new TimeSlice(clock)
     let at = 0
-    let copiedBytes = 0
-    let copiedExtents = 0
-    for (const { partition, fromOffset, extent } of file.extents) {
-      const source = await wal.read(extent.object, extent.byteOffset, extent.sizeBytes, { whole: true })
-      if (source.length !== extent.sizeBytes)
-        throw new FrazilError('CORRUPT', `WAL object ${extent.object} gave ${source.length} of ${extent.sizeBytes} bytes`)
-      target.set(source, at)
-      const last = parts.at(-1)
+    for (const { partition, fromOffset, extents } of file.spans) {
       // extents that follow each other are one part: tens of thousands of small ones must not be cloned one by one
-      if (
-        last !== undefined &&
-        last.partition === partition &&
-        last.toOffset + 1 === extent.firstOffset &&
-        fromOffset <= extent.firstOffset
-      ) {
-        last.toOffset = extent.lastOffset
-        last.sizeBytes += extent.sizeBytes
-      } else
-        parts.push({ partition, baseOffset: extent.firstOffset, fromOffset, toOffset: extent.lastOffset, at, sizeBytes: extent.sizeBytes })
-      at += extent.sizeBytes
-      copiedBytes += extent.sizeBytes
-      if (copiedBytes >= COPY_STEP_BYTES || ++copiedExtents >= COPY_STEP_EXTENTS) {
-        copiedBytes = copiedExtents = 0
-        await clock.sleep(0)
+      let part: { -readonly [Field in keyof EncodePart]: EncodePart[Field] } | null = null
+      for (const extent of extents) {
+        const { firstOffset, lastOffset, sizeBytes } = extent
+        if (!this.#copyCached(extent, target, at)) await this.#copyRead(extent, target, at)
+        if (part !== null && part.toOffset + 1 === firstOffset) {
+          part.toOffset = lastOffset
+          part.sizeBytes += sizeBytes
+        } else {
+          part = { partition, baseOffset: firstOffset, fromOffset: Math.max(fromOffset, firstOffset), toOffset: lastOffset, at, sizeBytes }
+          parts.push(part)
+        }
+        at += sizeBytes
+        const pause = slice.step()
+        if (pause !== null) await pause
       }
     }
     return workers.encode({ kind: 'encode', key: layout.data(location, metadata.incarnation, uuid()), bytes, parts })
+  }
+
+  /** Most are still in memory: no promise for each of them. */
+  #copyCached({ object, byteOffset, sizeBytes }: WalExtent, target: Uint8Array, at: number): boolean {
+    const found = this.#options.wal.cachedBatches(object, byteOffset, sizeBytes)
+    if (found === null) return false
+    for (let index = found.from; index < found.to; index++) {
+      const batch = found.batches[index]!
+      target.set(batch, at)
+      at += batch.length
+    }
+    return true
+  }
+
+  async #copyRead({ object, byteOffset, sizeBytes }: WalExtent, target: Uint8Array, at: number): Promise<void> {
+    const source = await this.#options.wal.read(object, byteOffset, sizeBytes, { whole: true })
+    if (source.length !== sizeBytes) throw new FrazilError('CORRUPT', `WAL object ${object} gave ${source.length} of ${sizeBytes} bytes`)
+    target.set(source, at)
   }
 }
 
 /** A written file with what only the state knows: how many produced bytes its ranges stand for. */
 function staged(plan: FilePlan, file: FileResult): StagedFile {
-  const originalBytes = new Map<number, number>()
-  for (const { partition, extent } of plan.extents) originalBytes.set(partition, (originalBytes.get(partition) ?? 0) + extent.originalBytes)
+  const originalBytes = new Map(
+    plan.spans.map(({ partition, extents }) => [partition, extents.reduce((sum, extent) => sum + extent.originalBytes, 0)]),
+  )
   return {
     key: file.key,
     sizeBytes: file.sizeBytes,

@@ -1,3 +1,4 @@
+import type { TimeSlice } from '../../base/slice.ts'
 import type { StateView, WalExtent } from '../../metadata/view.ts'
 
 /** The next unconverted extents of one partition. Offsets inclusive; `firstOffset` is where its WAL begins now. */
@@ -47,9 +48,17 @@ function sink(heap: Source[]): void {
 
 /**
  * Chooses what of a topic to convert next: whole extents, oldest WAL object first over all partitions, so that objects
- * become free as early as can be (L14) and each is read once (L15). At least one extent is taken.
+ * become free as early as can be (L14) and each is read once (L15). At least one extent is taken. There may be tens of
+ * thousands, so the walk goes by slices; what changes meanwhile (a log start, an evacuated object) shows when it is read
+ * or committed.
  */
-export function planConversion(state: StateView, topic: number, partitionCount: number, maxBytes: number): ConversionPlan {
+export async function planConversion(
+  state: StateView,
+  topic: number,
+  partitionCount: number,
+  maxBytes: number,
+  slice: TimeSlice,
+): Promise<ConversionPlan> {
   const heap: Source[] = []
   for (let partition = 0; partition < partitionCount; partition++) {
     const firstOffset = state.firstUnconverted(topic, partition)
@@ -73,6 +82,8 @@ export function planConversion(state: StateView, topic: number, partitionCount: 
     source.plan.lastOffset = extent.lastOffset
     sizeBytes += extent.sizeBytes
     commitTimeMs = Math.max(commitTimeMs, extent.commitTimeMs)
+    const pause = slice.step()
+    if (pause !== null) await pause
     const following = source.rest.next()
     if (following.done === true) {
       const last = heap.pop()!
@@ -84,9 +95,17 @@ export function planConversion(state: StateView, topic: number, partitionCount: 
   return { partitions: plans, sizeBytes, commitTimeMs, complete: heap.length === 0 }
 }
 
-/** One file to write: extents in order of partition and offset. */
+/** Extents of one partition that follow each other. */
+export interface Span {
+  readonly partition: number
+  /** Rows below it are in the table already. */
+  readonly fromOffset: number
+  readonly extents: readonly WalExtent[]
+}
+
+/** One file to write: spans in order of partition and offset. */
 export interface FilePlan {
-  readonly extents: readonly { readonly partition: number; readonly fromOffset: number; readonly extent: WalExtent }[]
+  readonly spans: readonly Span[]
   readonly sizeBytes: number
 }
 
@@ -95,31 +114,37 @@ export interface FilePlan {
  * gets files of its own, so that damaged bytes of one do not hold up the others.
  */
 export function cutFiles(plan: ConversionPlan, fileBytes: number, apart: boolean): FilePlan[] {
-  const files: { extents: { partition: number; fromOffset: number; extent: WalExtent }[]; sizeBytes: number }[] = []
+  const files: { spans: Span[]; sizeBytes: number }[] = []
   let open: (typeof files)[number] | null = null
   for (const { partition, firstOffset, extents } of plan.partitions) {
     if (apart) open = null
-    for (const extent of extents) {
-      if (open === null || (open.sizeBytes > 0 && open.sizeBytes + extent.sizeBytes > fileBytes)) {
-        open = { extents: [], sizeBytes: 0 }
+    let from = 0
+    for (let at = 0; at < extents.length; at++) {
+      const { sizeBytes } = extents[at]!
+      if (open === null || (open.sizeBytes > 0 && open.sizeBytes + sizeBytes > fileBytes)) {
+        if (at > from) open!.spans.push(spanOf(partition, firstOffset, extents.slice(from, at)))
+        open = { spans: [], sizeBytes: 0 }
         files.push(open)
+        from = at
       }
-      open.extents.push({ partition, fromOffset: Math.max(firstOffset, extent.firstOffset), extent })
-      open.sizeBytes += extent.sizeBytes
+      open.sizeBytes += sizeBytes
     }
+    if (extents.length > from) open!.spans.push(spanOf(partition, firstOffset, extents.slice(from)))
   }
   return files
 }
 
-/** Offsets of each partition that a file covers; inclusive. */
+function spanOf(partition: number, firstOffset: number, extents: readonly WalExtent[]): Span {
+  return { partition, fromOffset: Math.max(firstOffset, extents[0]!.firstOffset), extents }
+}
+
+/** Offsets of each partition that a file covers; inclusive. A file has at most one span of a partition. */
 export function coverage(file: FilePlan): { partition: number; firstOffset: number; lastOffset: number }[] {
-  const ranges: { partition: number; firstOffset: number; lastOffset: number }[] = []
-  for (const { partition, fromOffset, extent } of file.extents) {
-    const last = ranges.at(-1)
-    if (last !== undefined && last.partition === partition) last.lastOffset = extent.lastOffset
-    else ranges.push({ partition, firstOffset: fromOffset, lastOffset: extent.lastOffset })
-  }
-  return ranges
+  return file.spans.map(({ partition, fromOffset, extents }) => ({
+    partition,
+    firstOffset: fromOffset,
+    lastOffset: extents.at(-1)!.lastOffset,
+  }))
 }
 
 /**

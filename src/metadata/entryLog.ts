@@ -1,4 +1,4 @@
-/** One entry as a log holds it. `attachment` is the bytes that ride inside (L10), or null. */
+/** One entry as a log holds it. `attachmentBytes` is the size of what rides inside (L10). */
 export interface RawEntry {
   readonly number: number
   readonly bytes: Uint8Array
@@ -15,6 +15,10 @@ export interface RawEntry {
 export interface EntryLog {
   /** How many bytes may ride inside one entry; 0 where the log cannot carry any. */
   readonly attachmentMaxBytes: number
+  /** True when other processes write this log too: its end has to be looked at, and snapshots are made by whoever comes first. */
+  readonly shared: boolean
+  /** An entry must have been seen for this long before it is truncated (L4); 0 where numbers cannot come free again. */
+  readonly retentionMs: number
   /** Takes the log for this process (lock where there is one; STORE_IN_USE when another process holds it). */
   open(): Promise<void>
   /** The number below which entries are gone for ever (L4): entry numbers below it must never be used again. */
@@ -36,7 +40,9 @@ export interface EntryLog {
   readAttachment(number: number, start: number, end: number): Promise<Buffer>
   /** Raises the floor durably, then deletes entries below `floor` and snapshots older than the two newest. */
   truncate(floor: number): Promise<void>
-  /** Bytes the log holds now. */
+  /** Calls when another writer appended, where the log is told such things; returns what ends it. It may miss some. */
+  watch(listener: () => void): () => void
+  /** Bytes the log holds now, as far as this process knows. */
   sizeBytes(): number
   close(): Promise<void>
 }

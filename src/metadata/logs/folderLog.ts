@@ -45,6 +45,8 @@ const ROLL_BYTES = 256 << 10
  */
 export class FolderLog implements EntryLog {
   readonly attachmentMaxBytes: number
+  readonly shared = false
+  readonly retentionMs = 0
   readonly #store: FolderStore
   readonly #podName: string
   readonly #lockWaitMs: number | undefined
@@ -227,6 +229,10 @@ export class FolderLog implements EntryLog {
       await segment.retire()
     }
     await this.#marks.dropOldSnapshots()
+  }
+
+  watch(): () => void {
+    return () => {}
   }
 
   sizeBytes(): number {

@@ -12,6 +12,8 @@ export class MemoryDisk {
 export class MemoryLog implements EntryLog {
   readonly disk: MemoryDisk
   attachmentMaxBytes = 1 << 20
+  shared = false
+  retentionMs = 0
   endCalls = 0
   appendedBytes: Uint8Array[] = []
   beforeAppend: (number: number) => Promise<void> | void = () => {}
@@ -73,6 +75,9 @@ export class MemoryLog implements EntryLog {
     for (const number of this.disk.entries.keys()) if (number < floor) this.disk.entries.delete(number)
     for (const number of [...this.disk.snapshots.keys()].sort((a, b) => b - a).slice(2)) this.disk.snapshots.delete(number)
     return Promise.resolve()
+  }
+  watch(): () => void {
+    return () => {}
   }
   sizeBytes(): number {
     let sum = 0

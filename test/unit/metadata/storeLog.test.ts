@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/base/clock.ts'
 import { seededRandom } from '../../../src/base/random.ts'
 import { StoreLog } from '../../../src/metadata/logs/storeLog.ts'
 import { seededFaults } from '../../../src/storage/faults.ts'
@@ -65,20 +66,67 @@ describe('log over a store: other writers', () => {
     }
   })
 
-  it('does not acknowledge a number that another writer used and truncated meanwhile (L4)', async () => {
+  it.each(['monotonicMs', 'wallMs'] as const)(
+    'a pod that slept through a truncation believes nothing it finds or makes (L4, %s)',
+    async (which) => {
+      const store = new MemoryStore()
+      const nowMs = { monotonicMs: 0, wallMs: 0 }
+      const clock = { ...systemClock, monotonicMs: () => nowMs.monotonicMs, wallMs: () => nowMs.wallMs }
+      const open = async (): Promise<StoreLog> => {
+        const log = new StoreLog({ store, clock, retentionMs: 60_000 })
+        await log.open()
+        return log
+      }
+      const [writer, reader, prober] = [await open(), await open(), await open()]
+      await writer.append(1, bytesOf('1'))
+      for (const log of [reader, prober]) expect(await log.end()).toBe(1)
+      const other = await home(store).open()
+      for (let number = 2; number <= 10; number++) await other.append(number, bytesOf(String(number)))
+      await other.truncate(6)
+      expect(await store.head('meta/entries/00000000000000000002')).toBeNull()
+      nowMs[which] = 60_001
+      expect(await writer.append(2, bytesOf('too late'))).toBe('conflict')
+      // What the late writer made is there for anyone who asks by number.
+      expect(await store.head('meta/entries/00000000000000000002')).not.toBeNull()
+      await expect(collect(reader, 2)).rejects.toMatchObject({ code: 'STORE_NOT_FOUND' })
+      for (const log of [prober, writer, reader]) expect(await log.end()).toBe(10)
+      const next = await home(store).open()
+      expect((await collect(next, 6)).map(({ number }) => number)).toEqual([6, 7, 8, 9, 10])
+      await next.truncate(7)
+      expect(await keys(store, 'meta/entries/')).toHaveLength(4)
+    },
+  )
+
+  it('an entry that somebody removed is named, by a reader that knows of later ones', async () => {
     const store = new MemoryStore()
-    const slow = await home(store).open()
-    await slow.append(1, bytesOf('1'))
-    const other = await home(store).open()
-    for (let number = 2; number <= 10; number++) await other.append(number, bytesOf(String(number)))
-    await other.truncate(6)
-    expect(await store.head('meta/entries/00000000000000000002')).toBeNull()
-    expect(await slow.append(2, bytesOf('too late'))).toBe('conflict')
-    expect(await slow.end()).toBe(10)
+    const log = await home(store).open()
+    for (let number = 1; number <= 5; number++) await log.append(number, bytesOf(String(number)))
+    await store.delete(['meta/entries/00000000000000000003'])
     const next = await home(store).open()
-    expect((await collect(next, 6)).map(({ number }) => number)).toEqual([6, 7, 8, 9, 10])
-    await next.truncate(7)
-    expect(await keys(store, 'meta/entries/')).toHaveLength(4)
+    expect(await next.end()).toBe(5)
+    await expect(collect(next, 2)).rejects.toMatchObject({ code: 'LOG_CORRUPT', message: expect.stringContaining('entry 3') })
+  })
+
+  it('asks for no more than it needs: one request an entry, one for the end, none for what it has', async () => {
+    const counts = new Map<string, number>()
+    const store = new MemoryStore({ metrics: { count: (kind) => void counts.set(kind, (counts.get(kind) ?? 0) + 1) } })
+    const log = await home(store).open()
+    const writer = await home(store).open()
+    const spent = async (task: () => Promise<unknown>): Promise<Record<string, number>> => {
+      counts.clear()
+      await task()
+      return Object.fromEntries(counts)
+    }
+    for (let number = 1; number <= 5; number++) {
+      expect(await spent(() => writer.append(number, bytesOf(String(number))))).toEqual({ put: 1 })
+    }
+    expect(await spent(() => writer.end())).toEqual({ get: 1 })
+    expect(await spent(() => collect(writer, 1))).toEqual({ get: 1 })
+    const gets = (await spent(() => log.end()))['get']!
+    expect(gets).toBeLessThan(10)
+    expect((await spent(() => collect(log, 1)))['get']).toBe(1)
+    expect(await spent(() => log.append(6, bytesOf('6')))).toEqual({ put: 1 })
+    expect(await spent(() => writer.append(6, bytesOf('six')))).toEqual({ put: 1, get: 1 })
   })
 
   it('stops at an entry that is damaged, and says so', async () => {
@@ -91,7 +139,11 @@ describe('log over a store: other writers', () => {
       const damaged = Buffer.from(body)
       damaged[at] ^= 4
       await store.put(key, damaged)
-      await expect(collect(log, 1)).rejects.toMatchObject({ code: 'LOG_CORRUPT' })
+      await expect(
+        home(store)
+          .open()
+          .then((fresh) => collect(fresh, 1)),
+      ).rejects.toMatchObject({ code: 'LOG_CORRUPT' })
     }
   })
 

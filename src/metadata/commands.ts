@@ -28,6 +28,9 @@ export type Command =
   | ({ readonly kind: 'renewIncarnations' } & RenewIncarnations)
   | ({ readonly kind: 'moveLease' } & MoveLease)
   | ({ readonly kind: 'moveShards' } & MoveShards)
+  | ({ readonly kind: 'registerSchema' } & RegisterSchema)
+  | ({ readonly kind: 'deleteSchemas' } & DeleteSchemas)
+  | ({ readonly kind: 'alterSchemaSettings' } & AlterSchemaSettings)
 
 /** Registers a process; the answer is its incarnation, never used again, and the node id bound to the pod's name (L1, L22). */
 export interface RegisterIncarnation {
@@ -320,6 +323,44 @@ export interface MoveShards {
   readonly shards: readonly { readonly shard: number; readonly owner: number; readonly epoch: number }[]
 }
 
+/**
+ * Since level 2. A schema becomes a version of a subject. Refused (`outcome`) when the subject changed since the proposer looked
+ * (`expectedRevision`, 0: there was none), when a reference is gone, or when the id has another schema. Equal schemas
+ * (`guid`) of a context have one id.
+ */
+export interface RegisterSchema {
+  readonly context: string
+  readonly subject: string
+  /** UUID text made from the canonical schema and its references. */
+  readonly guid: string
+  /** What it says, opaque to `apply`. */
+  readonly body: Uint8Array
+  readonly references: readonly { readonly context: string; readonly subject: string; readonly version: number }[]
+  /** 0: `apply` gives it; else it is imported. */
+  readonly id: number
+  /** 0: the next one. */
+  readonly version: number
+  readonly expectedRevision: number
+}
+
+/** Since level 2. Versions of a subject; `permanent` for those that are softly deleted. Refused as RegisterSchema, or when referred to. */
+export interface DeleteSchemas {
+  readonly context: string
+  readonly subject: string
+  readonly versions: readonly number[]
+  readonly permanent: boolean
+  readonly expectedRevision: number
+}
+
+/** Since level 2. Of a subject, or with '' of its context. null leaves a setting as it is, '' removes it. */
+export interface AlterSchemaSettings {
+  readonly context: string
+  readonly subject: string
+  /** JSON text of what the registry's API calls config. */
+  readonly config: string | null
+  readonly mode: string | null
+}
+
 /** The answer of `apply` to one proposal. */
 export type Result =
   | { readonly kind: 'ok' }
@@ -332,3 +373,10 @@ export type Result =
   | { readonly kind: 'trimmed'; readonly logStartOffsets: readonly number[] }
   | { readonly kind: 'shards'; readonly epochs: readonly number[] }
   | { readonly kind: 'lease'; readonly term: number }
+  | {
+      readonly kind: 'schema'
+      /** `moved`: look again; `idTaken`: the id has another schema, or the schema another id. */
+      readonly outcome: 'done' | 'moved' | 'referenceMissing' | 'referenced' | 'idTaken'
+      readonly id: number
+      readonly version: number
+    }

@@ -70,6 +70,9 @@ export interface StateView {
   livePods(): Iterable<PodView>
   /** (0, 0) for a lease that nobody ever held. */
   lease(name: string): { readonly owner: number; readonly term: number }
+  /** Look it up anew after an await. */
+  readonly schemas: SchemasView
+
   incarnation(incarnation: number): { readonly pod: string; readonly live: boolean; readonly lastWalSequence: number } | null
 }
 
@@ -205,4 +208,60 @@ export interface ProducerView {
     readonly lastOffset: number
   }[]
   readonly lastAppendMs: number
+}
+
+/** The schema registry's state. The default context is '.', the names of others begin with a dot as well; none has colons. */
+export interface SchemasView {
+  contexts(): Iterable<string>
+  content(context: string, id: number): SchemaContentView | null
+  contentByGuid(context: string, guid: string): SchemaContentView | null
+  contents(context: string): Iterable<SchemaContentView>
+  subject(context: string, subject: string): SchemaSubjectView | null
+  subjects(): Iterable<SchemaSubjectView>
+  /** Schemas that refer to this version. */
+  referrers(context: string, subject: string, version: number): Iterable<SchemaContentView>
+  settings(context: string, subject: string): SchemaSettings | null
+  allSettings(): Iterable<SchemaSettings>
+}
+
+export interface SchemaReference {
+  readonly context: string
+  readonly subject: string
+  readonly version: number
+}
+
+export interface SchemaContentView {
+  readonly context: string
+  readonly id: number
+  readonly guid: string
+  /** What it says (src/schemas/registry/body.ts). */
+  readonly body: Uint8Array
+  readonly references: readonly SchemaReference[]
+  /** Versions with this id that are not deleted. */
+  readonly liveUses: number
+}
+
+export interface SchemaVersion {
+  readonly version: number
+  readonly id: number
+  /** Softly. */
+  readonly deleted: boolean
+}
+
+export interface SchemaSubjectView {
+  readonly context: string
+  readonly subject: string
+  /** Another one after every change. */
+  readonly revision: number
+  /** Ascending, deleted ones included. */
+  readonly versions: readonly SchemaVersion[]
+}
+
+export interface SchemaSettings {
+  readonly context: string
+  /** '' for the context's own. */
+  readonly subject: string
+  /** JSON text, or ''. */
+  readonly config: string
+  readonly mode: string
 }

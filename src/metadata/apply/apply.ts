@@ -13,6 +13,7 @@ import { announcePod, moveLease, renewIncarnations } from './membership.ts'
 import { fenceIncarnation, registerIncarnation, setLevel } from './pods.ts'
 import { allocateProducerIds, expireProducers } from './producers.ts'
 import { commitTable, dropTable } from './tables.ts'
+import { alterSchemaSettings, deleteSchemas, registerSchema } from './schemas.ts'
 import { alterConfigs, createTopic, deleteTopic, trimPartitions } from './topics.ts'
 import { commitWal } from './wal.ts'
 
@@ -49,6 +50,9 @@ const handlers: { readonly [K in Command['kind']]: Handler<K> } = {
   renewIncarnations,
   moveLease,
   moveShards,
+  registerSchema,
+  deleteSchemas,
+  alterSchemaSettings,
 }
 
 /** Kinds that came after level 1, with the level from which they take effect (L5). */
@@ -57,6 +61,9 @@ const SINCE_LEVEL: Partial<Readonly<Record<Command['kind'], number>>> = {
   renewIncarnations: 2,
   moveLease: 2,
   moveShards: 2,
+  registerSchema: 2,
+  deleteSchemas: 2,
+  alterSchemaSettings: 2,
 }
 
 /**

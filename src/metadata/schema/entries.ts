@@ -50,6 +50,9 @@ message Proposal {
     RenewIncarnations renewIncarnations = 37;
     MoveLease moveLease = 38;
     MoveShards moveShards = 39;
+    RegisterSchema registerSchema = 60;
+    DeleteSchemas deleteSchemas = 61;
+    AlterSchemaSettings alterSchemaSettings = 62;
   }
 }
 
@@ -176,6 +179,26 @@ message Renewal { uint64 incarnation = 1; uint64 renewals = 2; }
 message MoveLease { string name = 1; uint64 owner = 2; uint64 term = 3; }
 message MoveShards { repeated ShardMove shards = 1; }
 message ShardMove { uint32 shard = 1; uint64 owner = 2; uint64 epoch = 3; }
+
+message RegisterSchema {
+  string context = 1;
+  string subject = 2;
+  string guid = 3;
+  bytes body = 4;
+  repeated SchemaReference references = 5;
+  uint32 id = 6;
+  uint32 version = 7;
+  uint64 expectedRevision = 8;
+}
+message SchemaReference { string context = 1; string subject = 2; uint32 version = 3; }
+message DeleteSchemas {
+  string context = 1;
+  string subject = 2;
+  repeated uint32 versions = 3;
+  bool permanent = 4;
+  uint64 expectedRevision = 5;
+}
+message AlterSchemaSettings { string context = 1; string subject = 2; optional string config = 3; optional string mode = 4; }
 `
 
 const root = loadSchema(ENTRIES_PROTO)

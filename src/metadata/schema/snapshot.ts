@@ -34,6 +34,7 @@ message State {
   repeated Pod pods = 13;
   repeated Incarnation incarnations = 14;
   repeated Lease leases = 15;         // none before level 2
+  Schemas schemas = 30;               // absent while there are none
 }
 
 message Cluster {
@@ -166,6 +167,26 @@ message Offset {
   sint64 commitTimeMs = 6;
   sint64 expireTimeMs = 7;
 }
+
+// Contexts by name, contents by id, subjects by context and name, versions ascending.
+message Schemas {
+  uint64 revision = 1;
+  repeated SchemaContext contexts = 2;
+  repeated SchemaSubject subjects = 3;
+  repeated SchemaSettings settings = 4;
+}
+message SchemaContext { string name = 1; uint64 nextId = 2; repeated SchemaContent contents = 3; }
+message SchemaContent { uint32 id = 1; string guid = 2; bytes body = 3; repeated SchemaReference references = 4; }
+message SchemaReference { string context = 1; string subject = 2; uint32 version = 3; }
+message SchemaSubject {
+  string context = 1;
+  string subject = 2;
+  uint64 revision = 3;
+  repeated uint32 versions = 4;
+  repeated uint32 ids = 5;
+  repeated uint32 deleted = 6;
+}
+message SchemaSettings { string context = 1; string subject = 2; string config = 3; string mode = 4; }
 
 message Pod { string name = 1; uint64 nodeId = 2; uint64 incarnation = 3; }
 message Incarnation {

@@ -1,5 +1,6 @@
 import type { GroupMember, OffsetItem } from '../commands.ts'
 import type { Incarnation, Lease, Pod } from '../state/pods.ts'
+import type { SchemaContentView, SchemaSettings } from '../view.ts'
 
 /** A column of numbers; an array or a typed array. */
 export type Column = ArrayLike<number>
@@ -66,6 +67,25 @@ export interface GroupData {
   readonly offsets: readonly OffsetItem[]
 }
 
+/** What the schema registry holds. */
+export interface SchemasData {
+  readonly revision: number
+  readonly contexts: readonly {
+    readonly name: string
+    readonly nextId: number
+    readonly contents: readonly Omit<SchemaContentView, 'context' | 'liveUses'>[]
+  }[]
+  readonly subjects: readonly {
+    readonly context: string
+    readonly subject: string
+    readonly revision: number
+    readonly versions: Column
+    readonly ids: Column
+    readonly deleted: Column
+  }[]
+  readonly settings: readonly SchemaSettings[]
+}
+
 /**
  * The whole state as plain data, every list sorted by identity: what is hashed, and what a snapshot holds. What came with a later
  * level is left out (undefined) while it has nothing, so that older states keep their hash and their bytes.
@@ -117,4 +137,5 @@ export interface StateData {
   readonly pods: readonly Pod[]
   readonly incarnations: readonly Incarnation[]
   readonly leases?: readonly Lease[]
+  readonly schemas?: SchemasData
 }

@@ -4,12 +4,9 @@ import { copyGroup, type GroupRow } from '../state/groups.ts'
 import type { Rooms } from '../state/state.ts'
 import type { TableFileRow } from '../state/tables.ts'
 import type { TopicRow } from '../state/topics.ts'
+import { byText } from './order.ts'
+import { dumpSchemas } from './schemas.ts'
 import type { ConfigsData, FileData, GroupData, StateData, TableData, TopicData } from './data.ts'
-
-/** Sorted by UTF-16 code units, whatever the locale (L5). */
-export function byText<T>(text: (item: T) => string): (a: T, b: T) => number {
-  return (a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0)
-}
 
 /** The state as plain data; numbers of flat tables that nobody else holds are copied. */
 export function dumpRooms(rooms: Rooms): StateData {
@@ -56,6 +53,7 @@ export function dumpRooms(rooms: Rooms): StateData {
       .map(({ name, nodeId, incarnation }) => ({ name, nodeId, incarnation })),
     incarnations: [...podRows.incarnations.values()].sort((a, b) => a.incarnation - b.incarnation),
     leases: podRows.leases.size === 0 ? undefined : [...podRows.leases.values()].sort(byText((lease) => lease.name)),
+    ...dumpSchemas(rooms.schemaRows),
   }
 }
 

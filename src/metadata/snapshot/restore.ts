@@ -3,6 +3,7 @@ import { copyAbout } from '../state/pods.ts'
 import { Rooms } from '../state/state.ts'
 import { TableFileRow, TableRow } from '../state/tables.ts'
 import { TopicRow } from '../state/topics.ts'
+import { restoreSchemas } from './schemas.ts'
 import type { ConfigsData, StateData, TableData, TopicData } from './data.ts'
 
 /** The state that a dump describes. Derived numbers (counters, indexes) are computed anew. */
@@ -57,6 +58,7 @@ export function restoreRooms(state: StateData, lastHash: Uint8Array): Rooms {
     if (row.about) rooms.podRows.incarnations.get(incarnation)!.about = copyAbout(row.about)
   }
   for (const { name, owner, term } of state.leases ?? []) rooms.podRows.leases.set(name, { name, owner, term })
+  restoreSchemas(rooms.schemaRows, state.schemas)
   return rooms
 }
 

@@ -5,6 +5,7 @@ import type {
   PartitionView,
   PodView,
   ProducerView,
+  SchemasView,
   StateView,
   TableFile,
   TableView,
@@ -18,6 +19,7 @@ import { PartitionTable } from './partitions.ts'
 import { Pods } from './pods.ts'
 import { ProducerTable } from './producers.ts'
 import { RecentResults } from './recentResults.ts'
+import { Schemas } from './schemas.ts'
 import { Shards } from './shards.ts'
 import { Tables } from './tables.ts'
 import { Topics } from './topics.ts'
@@ -35,6 +37,7 @@ export class Rooms {
   readonly shards = new Shards()
   readonly groupRows = new Groups()
   readonly podRows = new Pods()
+  readonly schemaRows = new Schemas()
   clusterId = ''
   lastEntry = 0
   /** Hash of the last entry (L3). */
@@ -234,6 +237,10 @@ export class State implements StateView {
   }
   incarnation(incarnation: number): { readonly pod: string; readonly live: boolean; readonly lastWalSequence: number } | null {
     return this.rooms.podRows.incarnations.get(incarnation) ?? null
+  }
+
+  get schemas(): SchemasView {
+    return this.rooms.schemaRows
   }
 
   #slot(topic: number, partition: number): number {

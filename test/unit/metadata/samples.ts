@@ -124,4 +124,18 @@ export const SAMPLES: readonly Command[] = [
   { kind: 'moveLease', name: 'log', owner: 3, term: 4 },
   { kind: 'moveShards', shards: [{ shard: 63, owner: 3, epoch: 5 }] },
   { kind: 'expireOffsets', shardEpoch: 2, groupId: 'g', items: [{ topic: 1, partition: 2, commitTimeMs: 1_700_000_000_000 }] },
+  {
+    kind: 'registerSchema',
+    context: '.',
+    subject: 'orders-value',
+    guid: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+    body: Buffer.from([1, 2, 255]),
+    references: [{ context: '.', subject: 'other', version: 3 }],
+    id: 0,
+    version: 0,
+    expectedRevision: 300,
+  },
+  { kind: 'deleteSchemas', context: '.ctx', subject: 'orders-value', versions: [1, 300], permanent: true, expectedRevision: 7 },
+  { kind: 'alterSchemaSettings', context: '.', subject: '', config: null, mode: 'READONLY' },
+  { kind: 'alterSchemaSettings', context: '.', subject: 'orders-value', config: '{"compatibilityLevel":"FULL"}', mode: null },
 ]

@@ -5,9 +5,11 @@ import type { Logger } from '../base/log.ts'
 import { type Applied, followEntry } from './apply/apply.ts'
 import type { Command, Result } from './commands.ts'
 import type { EntryLog, RawEntry } from './entryLog.ts'
+import { Flight, settleLanded } from './flight.ts'
 import { type EngineMetrics, engineMetrics } from './metrics.ts'
-import type { AppliedChange, Metadata } from './port.ts'
+import type { AppliedChange } from './port.ts'
 import { type Group, ProposalQueue, groupEntry } from './queue.ts'
+import { type Forwarded, Offers, type Relay, type SharedMetadata } from './relay.ts'
 import { loadRooms } from './snapshot/load.ts'
 import type { State } from './state/state.ts'
 import { isRefusal, isTransient, LogTail, retryWaits } from './tail.ts'
@@ -32,7 +34,7 @@ export interface Snapshots {
  * The state machine over a log: one entry of ours in flight, everything proposed meanwhile goes into the next one.
  * Everything that touches the log's end (append, catching up) runs one after the other in `#turn`.
  */
-export class MetadataEngine implements Metadata {
+export class MetadataEngine implements SharedMetadata {
   readonly state: State
   readonly #log: EntryLog
   readonly #clock: Clock
@@ -50,6 +52,14 @@ export class MetadataEngine implements Metadata {
   /** The log refused the last group. */
   #refused = false
   #writing = false
+  #writer: Promise<void> = Promise.resolve()
+  #relay: Relay | null = null
+  /** Proposals of ours that were forwarded and have not landed. */
+  #flight: Flight | null = null
+  readonly #offers = new Offers()
+  /** An append of ours, or a reload, is under way: offered entries wait. */
+  #holding = false
+  readonly #writtenListeners = new Set<(raw: RawEntry) => void>()
   #turn: Promise<void> = Promise.resolve()
   /** A barrier that has not begun to ask the log yet: later callers join it. */
   #nextBarrier: Promise<void> | null = null
@@ -100,8 +110,8 @@ export class MetadataEngine implements Metadata {
   propose(command: Command, attachment?: readonly Uint8Array[]): Promise<Result> {
     if (this.#stopped !== null) return Promise.reject(this.#stopped)
     return new Promise((resolve, reject) => {
-      this.#queue.push(command, attachment, { resolve, reject })
-      if (!this.#writing) this.#write()
+      this.#queue.push(command, attachment, { resolve: (results) => resolve(results[0]), reject })
+      this.#wake()
     })
   }
 
@@ -125,6 +135,31 @@ export class MetadataEngine implements Metadata {
     return this.#log.readAttachment(entry, start, end)
   }
 
+  useRelay(relay: Relay): void {
+    this.#relay = relay
+  }
+
+  onWritten(listener: (raw: RawEntry) => void): () => void {
+    this.#writtenListeners.add(listener)
+    return () => this.#writtenListeners.delete(listener)
+  }
+
+  offer(raw: RawEntry): boolean {
+    if (this.#stopped !== null || raw.number <= this.state.lastEntry) return true
+    this.#offers.put(raw)
+    if (this.#holding) return true
+    this.#takeOffers()
+    return this.state.lastEntry >= raw.number
+  }
+
+  proposeForwarded(forwarded: Forwarded): Promise<number> {
+    if (this.#stopped !== null) return Promise.reject(this.#stopped)
+    return new Promise((resolve, reject) => {
+      this.#queue.pushForwarded(forwarded, { resolve: (_, entry) => resolve(entry), reject })
+      this.#wake()
+    })
+  }
+
   /** `snapshots` hears of every entry applied and is closed before the log. */
   attach(snapshots: Snapshots): void {
     this.#snapshots = snapshots
@@ -140,7 +175,7 @@ export class MetadataEngine implements Metadata {
     const closed = new FrazilError('CLOSED', 'the metadata engine is closed')
     this.#stopped ??= closed
     this.#abort.abort()
-    while (this.#writing) await this.#turn
+    await this.#writer
     await this.#turn
     this.#queue.fail(closed)
     await this.#snapshots?.close()
@@ -164,34 +199,64 @@ export class MetadataEngine implements Metadata {
     this.#onStop(reason)
   }
 
-  /** Writes groups, one a turn, until none is left. With nothing in flight a proposal leaves at once. */
-  #write(): void {
+  /** Writes groups, one after the other, until none is left. With nothing in flight a proposal leaves at once. */
+  #wake(): void {
+    if (this.#writing) return
     this.#writing = true
-    void this.#take(() => this.#writeNext()).then(() => {
-      if (this.#queue.length > 0) this.#write()
-      else this.#writing = false
+    this.#writer = Promise.resolve().then(async () => {
+      while (this.#queue.length > 0) await this.#writeNext()
+      this.#writing = false
     })
   }
 
   async #writeNext(): Promise<void> {
-    if (this.#queue.length === 0) return
     const group = this.#queue.take()
-    try {
-      await this.#writeGroup(group)
-    } catch (error) {
-      const reason = asFrazilError(error)
-      for (const { reject } of group.pendings) reject(reason)
-      if (!isRefusal(reason)) throw reason
-      if (!this.#refused) this.#logger.warn({ reason: reason.message }, 'the metadata log takes no entries: proposals fail until it does')
-      this.#refused = true
-      this.#queue.fail(reason)
+    const flight = await this.#forward(group)
+    await this.#take(async () => {
+      try {
+        await this.#writeGroup(group, flight)
+      } catch (error) {
+        const reason = asFrazilError(error)
+        for (const { reject } of group.pendings) reject(reason)
+        if (!isRefusal(reason)) throw reason
+        if (!this.#refused) this.#logger.warn({ reason: reason.message }, 'the metadata log takes no entries: proposals fail until it does')
+        this.#refused = true
+        this.#queue.fail(reason)
+      } finally {
+        this.#flight = null
+      }
+    })
+  }
+
+  /**
+   * Hands the group to the pod that writes the log now, and waits for what the log says of it. null when it was not handed over. Whoever
+   * gave a group up after a refusal may still see it land, so the next one is numbered by the log, and written here.
+   */
+  async #forward(group: Group): Promise<Flight | null> {
+    const own = this.state.rooms.podRows.incarnations.get(this.#incarnation)
+    const plain = group.attachmentBytes === 0 && group.pendings.every((pending) => pending.foreign === null)
+    if (this.#relay === null || this.#refused || own === undefined || !plain || this.#stopped !== null) return null
+    const proposals = group.pendings.flatMap((pending) => pending.proposals)
+    const firstSequence = own.lastSequence + 1
+    const sent = this.#relay.forward({ incarnation: this.#incarnation, firstSequence, proposals })
+    if (sent === null) return null
+    const flight = new Flight(this.#incarnation, firstSequence, proposals.length)
+    this.#flight = flight
+    const outcome = await sent
+    if (flight.results(this.state.rooms) === null && this.#stopped === null) {
+      if (outcome.kind === 'written') await this.#take(() => this.#catchUp(outcome.entry))
+      else await this.barrier().catch(() => undefined) // the write that follows meets what is wrong
     }
+    return flight
   }
 
   /** Until the group is in the log: its number and sequences change only after another writer took the number. */
-  async #writeGroup(group: Group): Promise<void> {
-    for (;;) {
+  async #writeGroup(given: Group, flight: Flight | null): Promise<void> {
+    for (let group = given; ;) {
       const { rooms } = this.state
+      group = settleLanded(group, flight, rooms)
+      if (group.pendings.length === 0) return
+      if (this.#stopped !== null && this.#stopped.code !== 'CLOSED') throw this.#stopped
       const own = rooms.podRows.incarnations.get(this.#incarnation)
       if (own?.live === false) throw this.#fenced()
       const number = rooms.lastEntry + 1
@@ -202,20 +267,41 @@ export class MetadataEngine implements Metadata {
         writer: this.#incarnation,
         attachmentBytes: group.attachmentBytes,
       }
-      const bytes = groupEntry(head, group, this.#incarnation, (own?.lastSequence ?? 0) + 1)
+      const bytes = groupEntry(head, group, this.#incarnation, flight?.firstSequence ?? (own?.lastSequence ?? 0) + 1)
       const startMs = this.#clock.monotonicMs()
-      if (await this.#tail.append(number, bytes, group.attachment)) {
+      this.#holding = true
+      const written = await this.#tail.append(number, bytes, group.attachment).finally(() => (this.#holding = false))
+      if (written) {
         this.#metrics.appendSeconds.observe((this.#clock.monotonicMs() - startMs) / 1000)
         this.#metrics.entries.inc()
         this.#metrics.proposals.inc(group.pendings.length)
         if (this.#refused) this.#logger.info({ entry: number }, 'the metadata log takes entries again')
         this.#refused = false
-        const { results } = this.#apply({ number, bytes, attachmentBytes: group.attachmentBytes })
-        group.pendings.forEach(({ resolve }, i) => resolve(results[i]))
+        const raw = { number, bytes, attachmentBytes: group.attachmentBytes }
+        const { results } = this.#apply(raw)
+        let at = 0
+        for (const { proposals, resolve } of group.pendings) resolve(results.slice(at, (at += proposals.length)), number)
+        for (const listener of this.#writtenListeners) listener(raw)
+        this.#takeOffers()
         return
       }
       this.#metrics.conflicts.inc()
       await this.#catchUp(number)
+    }
+  }
+
+  /** Applies offered entries that are next. */
+  #takeOffers(): void {
+    for (let raw = this.#offers.take(this.state.lastEntry + 1); raw !== null; raw = this.#offers.take(this.state.lastEntry + 1)) {
+      try {
+        this.#apply(raw)
+      } catch (error) {
+        this.#offers.clear()
+        if (!hasCode(error, 'LOG_CORRUPT')) return this.#stop(error)
+        // The stream proves nothing: the log says what this entry is.
+        this.#logger.warn({ entry: raw.number, reason: error.message }, 'a streamed entry does not follow from the state in memory')
+        return
+      }
     }
   }
 
@@ -224,7 +310,11 @@ export class MetadataEngine implements Metadata {
     let reloaded = false
     for (const waitMs of retryWaits()) {
       try {
-        if (this.state.lastEntry < number) for await (const raw of this.#log.read(this.state.lastEntry + 1)) this.#apply(raw)
+        this.#takeOffers()
+        if (this.state.lastEntry < number) {
+          // A peer's stream may be faster than the log: what it brought is passed over.
+          for await (const raw of this.#log.read(this.state.lastEntry + 1)) if (raw.number > this.state.lastEntry) this.#apply(raw)
+        }
         if (this.state.lastEntry >= number) return
       } catch (error) {
         // A chain that does not go on from here, or entries that were truncated meanwhile.
@@ -243,7 +333,8 @@ export class MetadataEngine implements Metadata {
   /** The log does not follow from this state: drops the state and takes what the log says from the start (L3). */
   async #reload(cause: FrazilError): Promise<void> {
     this.#logger.warn({ reason: cause.message }, 'the metadata log does not follow from the state in memory: loading it anew')
-    const { rooms } = await loadRooms(this.#log, this.#logger)
+    this.#holding = true
+    const { rooms } = await loadRooms(this.#log, this.#logger).finally(() => (this.#holding = false))
     this.state.rooms = rooms
     this.#tell({ entry: rooms.lastEntry, appended: [], other: true })
     this.#checkLive()
@@ -257,6 +348,7 @@ export class MetadataEngine implements Metadata {
 
   #apply(raw: RawEntry): Applied {
     const applied = followEntry(this.state.rooms, raw)
+    this.#flight?.note(applied)
     this.#snapshots?.note(raw)
     this.#tell(applied.change)
     this.#checkLive()

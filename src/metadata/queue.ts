@@ -1,5 +1,6 @@
 import { FrazilError } from '../base/errors.ts'
 import type { Command, Result } from './commands.ts'
+import type { Forwarded } from './relay.ts'
 import { type EntryHead, type ProposalBytes, assembleEntry, encodeCommand } from './codec.ts'
 
 /** An entry takes no further proposal beyond this many bytes of them. */
@@ -10,10 +11,14 @@ const PROPOSAL_BYTES_MAX = 16 << 20
 const QUEUE_BYTES_MAX = 256 << 20
 
 export interface Pending {
-  readonly bytes: Uint8Array
+  /** Encoded commands: one of ours, or what another pod forwarded, which goes into one entry as a whole. */
+  readonly proposals: readonly Uint8Array[]
+  readonly sizeBytes: number
+  /** Whose they are when not ours (L1). */
+  readonly foreign: { readonly incarnation: number; readonly firstSequence: number } | null
   readonly attachment: readonly Uint8Array[]
   readonly attachmentBytes: number
-  readonly resolve: (result: Result) => void
+  readonly resolve: (results: readonly Result[], entry: number) => void
   readonly reject: (error: FrazilError) => void
 }
 
@@ -58,7 +63,23 @@ export class ProposalQueue {
     const sizeBytes = bytes.length + attachmentBytes
     if (this.#bytes + sizeBytes > QUEUE_BYTES_MAX) throw new FrazilError('LIMIT', 'too many metadata proposals are waiting')
     this.#bytes += sizeBytes
-    this.#pendings.push({ bytes, attachment: attachment ?? [], attachmentBytes, ...settle })
+    this.#pendings.push({
+      proposals: [bytes],
+      sizeBytes: bytes.length,
+      foreign: null,
+      attachment: attachment ?? [],
+      attachmentBytes,
+      ...settle,
+    })
+  }
+
+  /** Proposals of another pod. Error: LIMIT. */
+  pushForwarded({ incarnation, firstSequence, proposals }: Forwarded, settle: Pick<Pending, 'resolve' | 'reject'>): void {
+    const sizeBytes = proposals.reduce((sum, bytes) => sum + bytes.length, 0)
+    if (sizeBytes > 2 * PROPOSAL_BYTES_MAX || this.#bytes + sizeBytes > QUEUE_BYTES_MAX)
+      throw new FrazilError('LIMIT', 'too many metadata proposals are waiting')
+    this.#bytes += sizeBytes
+    this.#pendings.push({ proposals, sizeBytes, foreign: { incarnation, firstSequence }, attachment: [], attachmentBytes: 0, ...settle })
   }
 
   /** Takes the next group, in the order of the proposals: up to 1 MiB of them and what the log takes as attachment. */
@@ -68,9 +89,9 @@ export class ProposalQueue {
     let attachmentBytes = 0
     let count = 0
     for (const pending of this.#pendings) {
-      const fits = bytes + pending.bytes.length <= ENTRY_BYTES && attachmentBytes + pending.attachmentBytes <= this.#attachmentMaxBytes
+      const fits = bytes + pending.sizeBytes <= ENTRY_BYTES && attachmentBytes + pending.attachmentBytes <= this.#attachmentMaxBytes
       if (count > 0 && !fits) break
-      bytes += pending.bytes.length
+      bytes += pending.sizeBytes
       attachmentBytes += pending.attachmentBytes
       attachment.push(...pending.attachment)
       count++
@@ -91,13 +112,20 @@ export class ProposalQueue {
   }
 }
 
-/** The entry of a group, its proposals numbered from `firstSequence` on; incarnation 0 means registration. */
+/** The entry of a group, our proposals numbered from `firstSequence` on; incarnation 0 means registration. */
 export function groupEntry(head: EntryHead, group: Group, incarnation: number, firstSequence: number): Buffer {
   let attachmentOffset = 0
-  const proposals = group.pendings.map(({ bytes, attachmentBytes }, i): ProposalBytes => {
+  let next = firstSequence
+  const proposals: ProposalBytes[] = []
+  for (const { proposals: commands, foreign, attachmentBytes } of group.pendings) {
     const offset = attachmentBytes === 0 ? 0 : attachmentOffset
     attachmentOffset += attachmentBytes
-    return { incarnation, sequence: incarnation === 0 ? 0 : firstSequence + i, attachmentOffset: offset, bytes }
-  })
+    commands.forEach((bytes, i) => {
+      if (foreign !== null) {
+        const sequence = foreign.firstSequence + i
+        proposals.push({ incarnation: foreign.incarnation, sequence, attachmentOffset: 0, bytes })
+      } else proposals.push({ incarnation, sequence: incarnation === 0 ? 0 : next++, attachmentOffset: offset, bytes })
+    })
+  }
   return assembleEntry(head, proposals)
 }

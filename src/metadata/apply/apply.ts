@@ -20,6 +20,8 @@ import { commitWal } from './wal.ts'
 export interface Applied {
   /** One a proposal, in order. */
   readonly results: readonly Result[]
+  /** Whose they are (L1). */
+  readonly proposals: readonly { readonly incarnation: number; readonly sequence: number }[]
   readonly change: AppliedChange
 }
 
@@ -110,7 +112,7 @@ export function applyEntry(rooms: Rooms, entry: DecodedEntry): Applied {
   }
   rooms.lastEntry = entry.number
   rooms.lastTimeMs = context.timeMs
-  return { results, change: { entry: entry.number, appended: context.appended, other } }
+  return { results, proposals: entry.proposals, change: { entry: entry.number, appended: context.appended, other } }
 }
 
 /** Skips a proposal that was seen, refuses a gap and a fenced proposer (L1, L13). */

@@ -52,30 +52,48 @@ export const systemFiles: Files = {
 }
 
 const VECTOR_MAX = 1024 // IOV_MAX of Linux
-const READ_MAX_BYTES = 1 << 30 // below the 2^31 - 1 that one read takes
+/**
+ * What one system call moves at most: about a millisecond of copying. A kernel without preemption keeps a core for the
+ * whole of a call, so that a table file written in one would hold up every request for as long.
+ */
+const CALL_MAX_BYTES = 2 * 1024 * 1024
 
 /** Writes all buffers at `position`, however many calls it takes. Returns the position after them. */
 export async function writeAll(files: Files, fd: number, buffers: readonly Uint8Array[], position: number): Promise<number> {
-  let rest = buffers.filter((buffer) => buffer.length > 0)
-  while (rest.length > 0) {
-    let written = await files.writev(fd, rest.length > VECTOR_MAX ? rest.slice(0, VECTOR_MAX) : rest, position)
+  const some = buffers.filter((buffer) => buffer.length > 0)
+  let next = 0
+  /** Bytes of `some[next]` that are written. */
+  let done = 0
+  while (next < some.length) {
+    let written = await files.writev(fd, callBuffers(some, next, done), position)
     // A write of nothing that is not an error would loop for ever.
     if (written <= 0) throw new FrazilError('STORE_UNAVAILABLE', 'the disk took no bytes of a write')
     position += written
-    let i = 0
-    while (i < rest.length && written >= rest[i].length) written -= rest[i++].length
-    if (i === rest.length) break
-    rest = rest.slice(i)
-    if (written > 0) rest[0] = rest[0].subarray(written)
+    written += done
+    while (next < some.length && written >= some[next].length) written -= some[next++].length
+    done = written
   }
   return position
+}
+
+/** The buffers of one call, from byte `done` of `buffers[from]` on. */
+function callBuffers(buffers: readonly Uint8Array[], from: number, done: number): Uint8Array[] {
+  const taken: Uint8Array[] = []
+  let sizeBytes = 0
+  for (let at = from; at < buffers.length && taken.length < VECTOR_MAX && sizeBytes < CALL_MAX_BYTES; at++) {
+    const start = at === from ? done : 0
+    const piece = buffers[at].subarray(start, start + CALL_MAX_BYTES - sizeBytes)
+    sizeBytes += piece.length
+    taken.push(piece)
+  }
+  return taken
 }
 
 /** Fills `target` from `position` on; returns how many bytes there were before the file's end. */
 export async function readInto(files: Files, fd: number, target: Uint8Array, position: number): Promise<number> {
   let at = 0
   while (at < target.length) {
-    const n = await files.read(fd, target, at, Math.min(target.length - at, READ_MAX_BYTES), position + at)
+    const n = await files.read(fd, target, at, Math.min(target.length - at, CALL_MAX_BYTES), position + at)
     if (n === 0) break
     at += n
   }

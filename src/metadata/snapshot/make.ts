@@ -5,7 +5,8 @@ import type { EntryLog, RawEntry } from '../entryLog.ts'
 import type { EntryBatch, SnapshotTask } from './worker.ts'
 
 const WORKER = new URL('./worker' + (import.meta.url.endsWith('.ts') ? '.ts' : '.js'), import.meta.url)
-const BATCH_BYTES = 1 << 20
+/** Small: the entries of a batch are gathered in one turn of the event loop. */
+const BATCH_BYTES = 128 * 1024
 
 /**
  * Writes a snapshot of the state after entry `target`, in a worker thread that replays the log from the last good snapshot

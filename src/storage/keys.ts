@@ -26,6 +26,16 @@ export function checkKey(key: string): void {
   if (isReserved(key)) throw refused(key, 'not be one the store keeps for itself')
 }
 
+/** True when `checkKey` takes it. */
+export function isLegal(key: string): boolean {
+  try {
+    checkKey(key)
+    return true
+  } catch {
+    return false
+  }
+}
+
 function refused(key: string, rule: string): FrazilError {
   return new FrazilError('REFUSED', `the key ${JSON.stringify(key.slice(0, 200))} must ${rule}`)
 }

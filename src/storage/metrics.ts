@@ -6,6 +6,8 @@ export type RequestKind = 'put' | 'get' | 'head' | 'list' | 'delete' | 'copy'
 /** What a store tells of its requests. */
 export interface RequestCounter {
   count(kind: RequestKind, reason: Reason | undefined): void
+  /** A request is sent again; `cause` is `throttled`, `no answer` or `failed`. */
+  retry?(kind: RequestKind, cause: string): void
 }
 
 /** Requests of one kind made for one reason. */
@@ -15,9 +17,13 @@ export interface RequestCount {
   readonly requests: number
 }
 
-/** `frazil_store_requests_total{kind,reason}`: what the same requests would cost on an object store. */
+/**
+ * `frazil_store_requests_total{kind,reason}`: what was asked of the store, repeated requests too; on a folder, what the same
+ * would cost on an object store. `frazil_store_retries_total{kind,cause}`: the repeated ones.
+ */
 export class StoreMetrics implements RequestCounter {
   readonly #requests: Counter<'kind' | 'reason'>
+  readonly #retries: Counter<'kind' | 'cause'>
 
   constructor(registry: Registry) {
     this.#requests = new Counter({
@@ -26,10 +32,20 @@ export class StoreMetrics implements RequestCounter {
       labelNames: ['kind', 'reason'],
       registers: [registry],
     })
+    this.#retries = new Counter({
+      name: 'frazil_store_retries_total',
+      help: 'Requests to the store that were sent again, by kind and cause',
+      labelNames: ['kind', 'cause'],
+      registers: [registry],
+    })
   }
 
   count(kind: RequestKind, reason: Reason | undefined, requests = 1): void {
     this.#requests.inc({ kind, reason: reason ?? 'other' }, requests)
+  }
+
+  retry(kind: RequestKind, cause: string): void {
+    this.#retries.inc({ kind, cause })
   }
 }
 

@@ -1,4 +1,7 @@
-/** What a store knows of an object. `etag` is opaque and changes with every write of the key. */
+/**
+ * What a store knows of an object. `etag` is opaque and changes with every write of other bytes; where the store makes it of
+ * the bytes (S3), writing equal bytes again may leave it as it was.
+ */
 export interface ObjectInfo {
   readonly key: string
   readonly sizeBytes: number
@@ -68,6 +71,20 @@ export interface ObjectStore {
   close(): Promise<void>
 }
 
+/** A place in an S3 bucket; credentials come from the AWS SDK's usual environment. */
+export interface S3Spec {
+  readonly kind: 's3'
+  readonly bucket: string
+  /** Without slashes at its ends; '' for the whole bucket. */
+  readonly prefix: string
+  /** null: what the SDK finds (AWS_ENDPOINT_URL, or AWS itself). */
+  readonly endpoint: string | null
+  /** null: what the SDK finds. */
+  readonly region: string | null
+  /** The bucket in the path instead of the host name. */
+  readonly pathStyle: boolean
+}
+
 /** What a worker thread needs to open the same store. */
 export type StoreSpec =
-  { readonly kind: 'folder'; readonly path: string; readonly fsync: boolean } | { readonly kind: 'memory'; readonly name: string }
+  { readonly kind: 'folder'; readonly path: string; readonly fsync: boolean } | { readonly kind: 'memory'; readonly name: string } | S3Spec

@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { resolve } from 'node:path'
 import { Registry } from 'prom-client'
 import { BrokerConfigs } from './api/support/brokerConfigs.ts'
 import { groupSettings } from './api/support/groupSettings.ts'
@@ -7,7 +6,7 @@ import { ProducerIds } from './api/support/producerIds.ts'
 import { Dispatcher } from './api/dispatcher.ts'
 import type { ApiParts, NodeEndpoint } from './api/parts.ts'
 import { systemClock, type Clock } from './base/clock.ts'
-import { folderOf, hostPort } from './base/config/load.ts'
+import { hostPort } from './base/config/load.ts'
 import type { Settings } from './base/config/settings.ts'
 import { TopicSettingsCache } from './base/config/topicSettings.ts'
 import { FrazilError } from './base/errors.ts'
@@ -21,14 +20,12 @@ import { startHttp, type HttpServer } from './http/server.ts'
 import { PartitionLog } from './log/log.ts'
 import { Retention } from './log/retention.ts'
 import { ProduceValidator } from './log/validate.ts'
-import { FolderLog } from './metadata/logs/folderLog.ts'
 import { openMetadata } from './metadata/open.ts'
 import type { TopicView } from './metadata/view.ts'
 import { parseAdvertised, parseListeners, type Listener } from './server/listeners.ts'
 import { KafkaServer } from './server/server.ts'
-import { FolderStore } from './storage/folder.ts'
-import { lockFolder } from './storage/lock.ts'
 import { StoreMetrics } from './storage/metrics.ts'
+import { engineProperties } from './storage/spec.ts'
 import { createTables } from './tables/tables.ts'
 import { FileTableReader } from './tables/readback/reader.ts'
 import { Deleter } from './wal/deleter.ts'
@@ -37,6 +34,7 @@ import { setWalGrace } from './wal/grace.ts'
 import { enqueueOrphans } from './wal/orphans.ts'
 import { WalSequences } from './wal/sequences.ts'
 import { WriteAheadLog } from './wal/wal.ts'
+import { openStores } from './wiring/stores.ts'
 
 /** Share of the backlog limit at which the largest topics are converted whatever their own triggers say. */
 const CONVERT_PRESSURE = 0.5
@@ -71,39 +69,12 @@ export interface Broker {
   close(): Promise<void>
 }
 
-/** A folder that cannot be used is told with the setting that names it. */
-async function named<T>(setting: string, opening: Promise<T>): Promise<T> {
-  try {
-    return await opening
-  } catch (error) {
-    if (error instanceof FrazilError) throw new FrazilError(error.code, `${setting}: ${error.message}`, error)
-    throw error
-  }
-}
-
 /** Opens the store and the metadata log and wires the rooms together. Errors: SETTING_INVALID, STORE_IN_USE, LOG_CORRUPT, … */
 export async function openBroker(options: BrokerOptions): Promise<Broker> {
   const { settings, clock, logger, registry } = options
-  const folder = resolve(folderOf('store', settings.store))
-  const metadataFolder = settings.metadata === '' ? folder : resolve(folderOf('metadata', settings.metadata))
-  const spec = { kind: 'folder', path: folder, fsync: settings.fsync } as const
   const storeMetrics = new StoreMetrics(registry)
-  const store = new FolderStore({ path: folder, fsync: settings.fsync, clock, logger, metrics: storeMetrics })
-  const metadataStore =
-    metadataFolder === folder
-      ? store
-      : new FolderStore({ path: metadataFolder, fsync: settings.fsync, clock, logger, metrics: storeMetrics })
-  // the log locks its own folder
-  const storeLock = metadataStore === store ? null : await named('store', lockFolder(folder, settings.pod, { clock }))
-  await named('store', store.open())
-  if (metadataStore !== store) await named('metadata', metadataStore.open())
-  const log = new FolderLog({
-    store: metadataStore,
-    podName: settings.pod,
-    attachmentMaxBytes: Math.max(1 << 20, settings.walInlineMaxBytes),
-    clock,
-    logger,
-  })
+  const stores = await openStores({ settings, clock, logger, metrics: storeMetrics, environment: process.env })
+  const { spec, store, log } = stores
   const metadata = await openMetadata({
     log,
     clock,
@@ -114,9 +85,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     onStop: options.onStop,
     snapshots: { logBytes: settings.snapshotBytes, attachmentBytes: settings.snapshotBytes * ATTACHMENTS_PER_SNAPSHOT },
   })
-  // both folders are locked from here on
-  await store.removeUnfinished()
-  if (metadataStore !== store) await metadataStore.removeUnfinished()
+  await stores.settle(metadata.state.clusterId)
 
   const given = new Map(settings.broker)
   given.set('listeners', settings.listeners)
@@ -257,7 +226,15 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
           {
             prefix: '/iceberg',
             register: (app) =>
-              registerCatalog(app, { metadata, publisher: tables.publisher, loads: tables.loads, store, settings: topicSettings, logger }),
+              registerCatalog(app, {
+                metadata,
+                publisher: tables.publisher,
+                loads: tables.loads,
+                store,
+                settings: topicSettings,
+                logger,
+                fileIo: engineProperties(spec),
+              }),
           },
         ],
       })
@@ -273,9 +250,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       await partitions.close()
       await Promise.all([reader.close(), validator.close()])
       await metadata.close()
-      await store.close()
-      if (metadataStore !== store) await metadataStore.close()
-      storeLock?.release()
+      await stores.close()
     },
   }
 }

@@ -18,10 +18,19 @@ export function matches(header: string | undefined, etag: string): boolean {
 
 /**
  * The body of a load. The metadata file's own text goes out as it is; with `refs` only snapshots that a ref names stand
- * in it. `config` states what the load shows: its publication, and the lag where P7 could not be kept.
+ * in it. `config` states what the load shows: its publication, and the lag where P7 could not be kept; and `fileIo`, where
+ * the files are found.
  */
-export function loadBody(loaded: LoadedTable, location: string, publication: number, lag: LoadLag, mode: SnapshotsMode): string {
+export function loadBody(
+  loaded: LoadedTable,
+  location: string,
+  publication: number,
+  lag: LoadLag,
+  mode: SnapshotsMode,
+  fileIo: Readonly<Record<string, string>>,
+): string {
   const config = {
+    ...fileIo,
     // DuckDB refuses a load that has a config but no region, even where nothing lies in S3.
     ...(location.startsWith('file:') ? { 'client.region': 'local' } : {}),
     'frazil.publication': String(publication),

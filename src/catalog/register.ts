@@ -19,6 +19,8 @@ export interface CatalogOptions {
   readonly store: ObjectStore
   readonly settings: (topic: TopicView) => TopicSettings
   readonly logger: Logger
+  /** Properties of Iceberg's file IO that lead engines to the files; none on a folder. */
+  readonly fileIo?: Readonly<Record<string, string>>
 }
 
 interface TableParams {
@@ -56,6 +58,7 @@ const REFUSED: readonly (readonly ['POST' | 'DELETE', string, string])[] = [
  */
 export function registerCatalog(app: FastifyInstance, options: CatalogOptions): void {
   const { loads, logger, metadata, publisher, store } = options
+  const fileIo = options.fileIo ?? {}
   const directory = new Directory({ state: metadata.state, settings: options.settings })
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
@@ -77,7 +80,7 @@ export function registerCatalog(app: FastifyInstance, options: CatalogOptions): 
 
   // exposeHeadRoute would answer HEAD by loading, and so by flushing.
   const quiet = { exposeHeadRoute: false }
-  app.get('/v1/config', quiet, async () => ({ defaults: {}, overrides: {}, endpoints: ENDPOINTS }))
+  app.get('/v1/config', quiet, async () => ({ defaults: fileIo, overrides: {}, endpoints: ENDPOINTS }))
 
   app.get<{ Querystring: { parent?: string; pageToken?: string; pageSize?: string } }>('/v1/namespaces', quiet, async ({ query }) => {
     if (query.parent !== undefined && query.parent !== '') {
@@ -122,7 +125,7 @@ export function registerCatalog(app: FastifyInstance, options: CatalogOptions): 
     const etag = etagOf(loaded, mode)
     void reply.header('etag', etag)
     if (lag.records === 0 && matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
-    return reply.type('application/json').send(loadBody(loaded, store.uri(loaded.metadataKey), table.publication, lag, mode))
+    return reply.type('application/json').send(loadBody(loaded, store.uri(loaded.metadataKey), table.publication, lag, mode, fileIo))
   }
   app.get('/v1/namespaces/:namespace/tables/:table', quiet, load)
   app.head<{ Params: TableParams }>('/v1/namespaces/:namespace/tables/:table', async ({ params }, reply) => {

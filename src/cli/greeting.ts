@@ -19,7 +19,7 @@ export function greet(settings: Settings, listeners: readonly Address[], http: {
   Kafka clients   ${listeners.map((one) => `${one.name}://${authority(one.host, one.port)}`).join(' ')}
   Iceberg catalog ${web}/iceberg
   metrics, health ${web}/metrics ${web}/health/ready
-  bytes           ${resolve(folderOf('store', settings.store))}
+  bytes           ${settings.store.startsWith('file:') ? resolve(folderOf('store', settings.store)) : settings.store}
 try
   produce         echo hello | kcat -P -b ${kafka} -t greetings
   consume         kcat -C -b ${kafka} -t greetings -e

@@ -111,7 +111,9 @@ export class FakeS3 {
       case 'PUT': {
         const source = headers['x-amz-copy-source']
         if (uploadId !== null && typeof source === 'string') {
-          return xml(`<CopyPartResult><ETag>${bucket.part(uploadId, Number(query.get('partNumber')), this.#source(source, headers))}</ETag></CopyPartResult>`)
+          return xml(
+            `<CopyPartResult><ETag>${bucket.part(uploadId, Number(query.get('partNumber')), this.#source(source, headers))}</ETag></CopyPartResult>`,
+          )
         }
         checkCrc(headers['x-amz-checksum-crc32c'], body)
         if (uploadId !== null) return { headers: { etag: bucket.part(uploadId, Number(query.get('partNumber')), body) } }

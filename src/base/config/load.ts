@@ -6,6 +6,9 @@ import { BROKER_SETTINGS, environmentName, SETTINGS, type Settings } from './set
 const all: readonly ConfigDefinition[] = [...SETTINGS, ...BROKER_SETTINGS]
 const flagOf = (name: string): string => name.replace(/\./g, '-')
 
+/** With a store in S3 each put costs money: what waits behind one waits longer. */
+const S3_LINGER_MS = 100
+
 function bad(message: string): FrazilError {
   return new FrazilError('SETTING_INVALID', message)
 }
@@ -110,9 +113,12 @@ export function loadSettings(
     http: value('http'),
     store: value('store'),
     metadata: value('metadata'),
+    s3Endpoint: value('s3-endpoint'),
+    s3PathStyle: value('s3-path-style').toLowerCase() === 'true',
     pod: value('pod'),
     fsync: value('fsync').toLowerCase() === 'true',
-    walLingerMs: number('wal-linger-ms'),
+    walLingerMs:
+      /^s3a?:/.test(value('store')) && !sources.some((source) => source.has('wal-linger-ms')) ? S3_LINGER_MS : number('wal-linger-ms'),
     walMaxBytes: number('wal-max-bytes'),
     walInlineMaxBytes: number('wal-inline-max-bytes'),
     walGraceMs: number('wal-grace-ms'),

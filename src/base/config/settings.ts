@@ -23,8 +23,21 @@ const own: readonly SettingDefinition[] = [
     default: '127.0.0.1:8181',
     doc: 'Address of the HTTP server: /iceberg, /metrics, /health/live, /health/ready.',
   },
-  { name: 'store', type: 'STRING', default: 'file:./frazil-data', doc: 'Where the bytes live: file:FOLDER.' },
+  { name: 'store', type: 'STRING', default: 'file:./frazil-data', doc: 'Where the bytes live: file:FOLDER or s3://BUCKET/PREFIX.' },
   { name: 'metadata', type: 'STRING', default: '', defaultShown: 'follows the store', doc: 'Where the metadata log lives: file:FOLDER.' },
+  {
+    name: 's3-endpoint',
+    type: 'STRING',
+    default: '',
+    defaultShown: 'the AWS SDK’s own',
+    doc: 'URL of an S3 server that is not AWS; region and credentials come from the AWS SDK’s usual environment.',
+  },
+  {
+    name: 's3-path-style',
+    type: 'BOOLEAN',
+    default: 'false',
+    doc: 'true: the bucket in the path instead of the host name, as most servers that are not AWS want.',
+  },
   {
     name: 'pod',
     type: 'STRING',
@@ -43,6 +56,7 @@ const own: readonly SettingDefinition[] = [
     name: 'wal-linger-ms',
     type: 'INT',
     default: '5',
+    defaultShown: '5; 100 with a store in S3',
     min: 0,
     max: 60000,
     doc: 'The longest a write-ahead buffer waits behind a commit in flight; with nothing in flight it closes at once.',
@@ -157,6 +171,8 @@ export interface Settings {
   readonly http: string
   readonly store: string
   readonly metadata: string
+  readonly s3Endpoint: string
+  readonly s3PathStyle: boolean
   readonly pod: string
   readonly fsync: boolean
   readonly walLingerMs: number

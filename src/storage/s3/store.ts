@@ -268,7 +268,14 @@ export class S3Store implements ObjectStore {
     return this.#track(async () => {
       checkKey(key)
       const { reason } = options ?? {}
-      return new S3Upload({ store: this, client: this.#client, run: (call) => this.#track(() => this.#attempts.run(call)), key, reason, at: (any) => this.#at(any) })
+      return new S3Upload({
+        store: this,
+        client: this.#client,
+        run: (call) => this.#track(() => this.#attempts.run(call)),
+        key,
+        reason,
+        at: (any) => this.#at(any),
+      })
     })
   }
 

@@ -20,6 +20,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/tables': ['src/schemas', 'src/log', 'src/wal', 'src/metadata', 'src/storage', 'src/base', 'protocol'],
   'src/catalog': ['src/tables', 'src/metadata', 'src/storage', 'src/base'],
   'src/http': ['src/base'],
+  'src/wiring': ['src/storage', 'src/metadata', 'src/base'],
   'src/cli': ['src/base', 'src/main.ts'],
 }
 

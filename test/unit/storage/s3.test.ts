@@ -10,4 +10,6 @@ afterAll(() => fake.stop())
 
 let count = 0
 storeSuite('S3 store', async () => new S3Store({ spec: s3Spec(fake, `prefix-${count++}`) }), { contentEtags: true })
-storeSuite('S3 store in small pages', async () => new S3Store({ spec: s3Spec(fake, `small-${count++}`), pageKeys: 3 }), { contentEtags: true })
+storeSuite('S3 store in small pages', async () => new S3Store({ spec: s3Spec(fake, `small-${count++}`), pageKeys: 3 }), {
+  contentEtags: true,
+})

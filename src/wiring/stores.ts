@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import { resolve } from 'node:path'
+import type { Clock } from '../base/clock.ts'
+import type { Settings } from '../base/config/settings.ts'
+import { FrazilError } from '../base/errors.ts'
+import type { Logger } from '../base/log.ts'
+import type { EntryLog } from '../metadata/entryLog.ts'
+import { FolderLog } from '../metadata/logs/folderLog.ts'
+import { StoreLog } from '../metadata/logs/storeLog.ts'
+import { FolderStore } from '../storage/folder.ts'
+import { lockFolder, type FolderLock } from '../storage/lock.ts'
+import type { RequestCounter } from '../storage/metrics.ts'
+import { claimStore } from '../storage/s3/claim.ts'
+import { probeStore } from '../storage/s3/probe.ts'
+import { S3Store } from '../storage/s3/store.ts'
+import { storeSpec } from '../storage/spec.ts'
+import type { ObjectStore, StoreSpec } from '../storage/store.ts'
+
+export interface StoresOptions {
+  readonly settings: Settings
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: RequestCounter
+  /** For what the AWS SDK takes from it. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+/** The store of the bytes and the log of the metadata, opened; the log is opened by who reads it. */
+export interface Stores {
+  readonly spec: StoreSpec
+  readonly store: ObjectStore
+  readonly log: EntryLog
+  /** Once the log is open and its cluster known: clears what dead processes left, binds the store to the cluster. */
+  settle(clusterId: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** A place that cannot be used is told with the setting that names it. */
+async function named<T>(setting: string, opening: Promise<T>): Promise<T> {
+  try {
+    return await opening
+  } catch (error) {
+    if (error instanceof FrazilError) throw new FrazilError(error.code, `${setting}: ${error.message}`, error)
+    throw error
+  }
+}
+
+/** Opens what `--store` and `--metadata` name. Errors: SETTING_INVALID, STORE_IN_USE, REFUSED (a store that keeps no conditions), STORE_…. */
+export async function openStores(options: StoresOptions): Promise<Stores> {
+  const { settings, clock, logger, metrics, environment } = options
+  const placeOf = (setting: string, text: string): ReturnType<typeof storeSpec> => {
+    const spec = storeSpec(setting, text, settings, environment)
+    return spec.kind === 'folder' ? { ...spec, path: resolve(spec.path) } : spec
+  }
+  const spec = placeOf('store', settings.store)
+  const metadataSpec = settings.metadata === '' ? spec : placeOf('metadata', settings.metadata)
+  const open = async (setting: string, place: typeof spec): Promise<FolderStore | S3Store> => {
+    if (place.kind === 'folder') return new FolderStore({ path: place.path, fsync: place.fsync, clock, logger, metrics })
+    const store = new S3Store({ spec: place, clock, logger, metrics })
+    await named(setting, probeStore(store, randomUUID()))
+    return store
+  }
+  const store = await open('store', spec)
+  const metadataStore = samePlace(spec, metadataSpec) ? store : await open('metadata', metadataSpec)
+  let lock: FolderLock | null = null
+  if (store instanceof FolderStore) {
+    // the log locks its own folder
+    if (metadataStore !== store) lock = await named('store', lockFolder(store.root, settings.pod, { clock }))
+    await named('store', store.open())
+  }
+  if (metadataStore !== store && metadataStore instanceof FolderStore) await named('metadata', metadataStore.open())
+  const log =
+    metadataStore instanceof FolderStore
+      ? new FolderLog({
+          store: metadataStore,
+          podName: settings.pod,
+          attachmentMaxBytes: Math.max(1 << 20, settings.walInlineMaxBytes),
+          clock,
+          logger,
+        })
+      : new StoreLog({ store: metadataStore, clock })
+  return {
+    spec,
+    store,
+    log,
+    async settle(clusterId) {
+      for (const one of new Set([store, metadataStore])) {
+        if (one instanceof FolderStore) await one.removeUnfinished()
+        else await named(one === store ? 'store' : 'metadata', claimStore(one, clusterId))
+      }
+    },
+    async close() {
+      await store.close()
+      if (metadataStore !== store) await metadataStore.close()
+      lock?.release()
+    },
+  }
+}
+
+function samePlace(a: StoreSpec, b: StoreSpec): boolean {
+  if (a.kind === 'folder') return b.kind === 'folder' && a.path === b.path
+  return a.kind === 's3' && b.kind === 's3' && a.bucket === b.bucket && a.prefix === b.prefix
+}

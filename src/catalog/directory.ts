@@ -12,7 +12,7 @@ export interface Page<T> {
   readonly nextPageToken: string | null
 }
 
-/** The tables that are published: those of topics with `table.enable`, and kept ones of deleted topics. */
+/** The tables that are published: those of topics with `table.enable` and `iceberg` in `table.formats`, and kept ones of deleted topics. */
 export class Directory {
   readonly #state: StateView
   readonly #settings: (topic: TopicView) => TopicSettings
@@ -51,7 +51,9 @@ export class Directory {
   #isPublished(table: TableView): boolean {
     if (table.topic === 0) return table.metadataKey !== ''
     const topic = this.#state.topicByNumber(table.topic)
-    return topic !== null && this.#settings(topic).table.enable
+    if (topic === null) return false
+    const { enable, formats } = this.#settings(topic).table
+    return enable && formats.has('iceberg')
   }
 }
 

@@ -13,10 +13,12 @@ import { Loads } from './convert/loads.ts'
 import { TableMetrics } from './convert/metrics.ts'
 import { Slots } from './convert/slots.ts'
 import { TableWorkers, type Encoders } from './convert/workers.ts'
+import { DeltaReplica } from './delta/replica.ts'
 import { Publisher } from './iceberg/publisher.ts'
 import { Expirer } from './maintain/expirer.ts'
 import { OrphanSearch } from './maintain/orphans.ts'
 import { TableRetention } from './maintain/retention.ts'
+import { Replicas } from './replicas/replicas.ts'
 
 const FILE_BYTES = 64 * 1024 * 1024
 const RETENTION_CHECK_MS = 300_000
@@ -60,6 +62,7 @@ export interface Tables {
   readonly loads: Loads
   readonly compactor: Compactor
   readonly retention: TableRetention
+  readonly replicas: Replicas
   start(): void
   /** Ends conversions, publications and hints that run, takes no more. */
   close(): Promise<void>
@@ -100,6 +103,8 @@ export function createTables(options: TablesOptions): Tables {
     settings,
     everyMs: options.retentionCheckMs ?? RETENTION_CHECK_MS,
   })
+  const shared = { store, metadata, clock, logger }
+  const replicas = new Replicas({ ...shared, publisher, registry, settings, replicas: [new DeltaReplica(shared)] })
   const orphans = new OrphanSearch({ store, metadata, publisher, clock, logger })
   return {
     publisher,
@@ -107,9 +112,11 @@ export function createTables(options: TablesOptions): Tables {
     loads,
     compactor,
     retention,
+    replicas,
     start() {
       converter.start()
       retention.start()
+      replicas.start()
       orphans.start((table, loaded) => {
         if (table.topic === 0) return
         expirer.schedule(table.topic, table.uuid, loaded)
@@ -120,6 +127,7 @@ export function createTables(options: TablesOptions): Tables {
       expirer.close()
       await Promise.all([orphans.close(), retention.close(), converter.close(), compactor.close()])
       await publisher.settle()
+      await replicas.close()
       await workers.close()
     },
   }

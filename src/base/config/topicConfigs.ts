@@ -303,8 +303,8 @@ const list: readonly ConfigDefinition[] = [
     name: 'table.formats',
     type: 'LIST',
     default: 'iceberg',
-    oneOf: ['iceberg'],
-    doc: 'Table formats the topic is published in; iceberg is the one that is served.',
+    oneOf: ['iceberg', 'delta', 'paimon'],
+    doc: 'Table formats the topic is published in, over the same files: iceberg (shown by the catalog), delta (<table>/_delta_log), paimon (<table>/_paimon).',
   },
   { name: 'table.format.version', type: 'INT', default: '2', min: 2, max: 2, doc: 'Version of the Iceberg format of a new table.' },
   {

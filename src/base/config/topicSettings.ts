@@ -19,8 +19,11 @@ export interface TopicSettings {
   readonly table: TableSettings
 }
 
+export type TableFormat = 'iceberg' | 'delta' | 'paimon'
+
 export interface TableSettings {
   readonly enable: boolean
+  readonly formats: ReadonlySet<TableFormat>
   readonly commitIntervalMs: number
   readonly loadWaitMs: number
   readonly targetFileBytes: number
@@ -89,6 +92,7 @@ export function topicSettings(topic: TopicLike, broker: BrokerValues): TopicSett
     retentionBytes: number('retention.bytes'),
     table: {
       enable: topic.configs.has('table.enable') ? text('table.enable').toLowerCase() === 'true' : publishedByDefault(topic.name),
+      formats: new Set(listItems(text('table.formats')) as TableFormat[]),
       commitIntervalMs: number('table.commit.interval.ms'),
       loadWaitMs: number('table.load.wait.ms'),
       targetFileBytes: number('table.target.file.bytes'),

@@ -63,6 +63,7 @@ interface AvroEntry {
     readonly column_sizes: Pairs<number> | null
     readonly value_counts: Pairs<number> | null
     readonly null_value_counts: Pairs<number> | null
+    readonly nan_value_counts?: Pairs<number> | null
     readonly lower_bounds: Pairs<Buffer> | null
     readonly upper_bounds: Pairs<Buffer> | null
     readonly split_offsets: readonly number[] | null
@@ -96,7 +97,7 @@ function toAvro(entry: ManifestEntry): object {
       column_sizes: pairs(metrics.columnSizes),
       value_counts: pairs(metrics.valueCounts),
       null_value_counts: pairs(metrics.nullValueCounts),
-      nan_value_counts: null,
+      nan_value_counts: pairs(metrics.nanValueCounts ?? []),
       lower_bounds: buffers(metrics.lowerBounds),
       upper_bounds: buffers(metrics.upperBounds),
       key_metadata: null,
@@ -140,6 +141,7 @@ function fileOf(file: AvroEntry['data_file']): DataFile {
       columnSizes: unpair(file.column_sizes),
       valueCounts: unpair(file.value_counts),
       nullValueCounts: unpair(file.null_value_counts),
+      ...(file.nan_value_counts ? { nanValueCounts: unpair(file.nan_value_counts) } : {}),
       lowerBounds: unpair(file.lower_bounds),
       upperBounds: unpair(file.upper_bounds),
       splitOffsets: file.split_offsets ?? [],

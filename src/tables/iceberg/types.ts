@@ -54,6 +54,8 @@ export interface FileMetrics {
   readonly columnSizes: readonly (readonly [number, number])[]
   readonly valueCounts: readonly (readonly [number, number])[]
   readonly nullValueCounts: readonly (readonly [number, number])[]
+  /** Of float and double columns. */
+  readonly nanValueCounts?: readonly (readonly [number, number])[]
   /** Iceberg single-value serialization (spec, Appendix D). */
   readonly lowerBounds: readonly (readonly [number, Uint8Array])[]
   readonly upperBounds: readonly (readonly [number, Uint8Array])[]

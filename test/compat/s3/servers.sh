@@ -38,8 +38,8 @@ start() {
   case "$kind" in
     versitygw)
       mkdir -p "$folder/data/frazil"
-      # attributes of objects lie in files beside them: not every file system has extended attributes
-      mkdir -p "$folder/meta"
+      # SIDECAR=1: attributes of objects in files beside them, for a file system without extended attributes
+      if [ -n "${SIDECAR:-}" ]; then mkdir -p "$folder/meta"; fi
       ROOT_ACCESS_KEY=$key ROOT_SECRET_KEY=$secret nohup "$home/versitygw" --quiet --health /health --port "127.0.0.1:$port" --keep-alive \
         posix ${SIDECAR:+--sidecar "$folder/meta"} "$folder/data" >"$folder/server.log" 2>&1 & ;;
     ministack)

@@ -30,6 +30,9 @@ export interface Snapshots {
   close(): Promise<void>
 }
 
+/** Somebody may renew the incarnation that leaves while it leaves. */
+const RETIRE_TRIES = 5
+
 /**
  * The state machine over a log: one entry of ours in flight, everything proposed meanwhile goes into the next one.
  * Everything that touches the log's end (append, catching up) runs one after the other in `#turn`.
@@ -49,6 +52,7 @@ export class MetadataEngine implements SharedMetadata {
   #incarnation = 0
   #nodeId = -1
   #stopped: FrazilError | null = null
+  #retiring = false
   /** The log refused the last group. */
   #refused = false
   #writing = false
@@ -158,6 +162,14 @@ export class MetadataEngine implements SharedMetadata {
       this.#queue.pushForwarded(forwarded, { resolve: (_, entry) => resolve(entry), reject })
       this.#wake()
     })
+  }
+
+  async retire(): Promise<void> {
+    this.#retiring = true
+    for (let tries = 0; tries < RETIRE_TRIES && this.#stopped === null; tries++) {
+      const own = this.state.rooms.podRows.incarnations.get(this.#incarnation)!
+      await this.propose({ kind: 'fenceIncarnation', incarnation: this.#incarnation, renewals: own.renewals })
+    }
   }
 
   /** `snapshots` hears of every entry applied and is closed before the log. */
@@ -366,7 +378,8 @@ export class MetadataEngine implements SharedMetadata {
   }
 
   #checkLive(): void {
-    if (this.state.rooms.podRows.incarnations.get(this.#incarnation)?.live === false) this.#stop(this.#fenced())
+    if (this.state.rooms.podRows.incarnations.get(this.#incarnation)?.live !== false) return
+    this.#stop(this.#retiring ? new FrazilError('CLOSED', 'this process has left') : this.#fenced())
   }
 
   #fenced(): FrazilError {

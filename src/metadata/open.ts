@@ -13,6 +13,8 @@ export interface OpenOptions extends EngineOptions {
   readonly snapshots?: Partial<SnapshotPolicy>
   /** The feature level to speak and to raise the cluster to (L5); what this program supports when left out. */
   readonly level?: number
+  /** Fence earlier processes of this pod at once; false where they may live, and pods/ finds out (L22). True when left out. */
+  readonly fenceOlder?: boolean
 }
 
 /**
@@ -42,7 +44,7 @@ export async function openMetadata(options: OpenOptions): Promise<MetadataEngine
       behind: lastEntry - snapshot,
     })
     engine.attach(schedule)
-    await engine.register({ kind: 'registerIncarnation', pod, nonce: random(16), level, fenceOlder: true })
+    await engine.register({ kind: 'registerIncarnation', pod, nonce: random(16), level, fenceOlder: options.fenceOlder ?? true })
     await raiseLevel(engine, level)
     logger.info({ entry: lastEntry, snapshot, replayMs: Math.round(clock.monotonicMs() - startMs) }, 'the metadata log is open')
     return engine

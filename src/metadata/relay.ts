@@ -32,6 +32,8 @@ export interface SharedMetadata extends Metadata {
    * missing or it does not follow: then the log has to be asked (`barrier`).
    */
   offer(raw: RawEntry): boolean
+  /** The last entry of this incarnation fences it, so that nobody waits for its lease to run out (L22); the engine takes nothing more. */
+  retire(): Promise<void>
   /** Writes proposals of another pod with ours; resolves with an entry at or behind the one that holds them. Errors: as propose. */
   proposeForwarded(forwarded: Forwarded): Promise<number>
 }

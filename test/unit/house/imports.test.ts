@@ -21,6 +21,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/catalog': ['src/tables', 'src/metadata', 'src/storage', 'src/base'],
   'src/http': ['src/base'],
   'src/wiring': ['src/storage', 'src/metadata', 'src/base'],
+  'src/pods': ['src/metadata', 'src/wal', 'src/base', 'protocol'],
   'src/cli': ['src/base', 'src/main.ts'],
 }
 

@@ -18,6 +18,7 @@ import { Publisher } from './iceberg/publisher.ts'
 import { Expirer } from './maintain/expirer.ts'
 import { OrphanSearch } from './maintain/orphans.ts'
 import { TableRetention } from './maintain/retention.ts'
+import { PaimonReplica } from './paimon/replica.ts'
 import { Replicas } from './replicas/replicas.ts'
 
 const FILE_BYTES = 64 * 1024 * 1024
@@ -104,7 +105,13 @@ export function createTables(options: TablesOptions): Tables {
     everyMs: options.retentionCheckMs ?? RETENTION_CHECK_MS,
   })
   const shared = { store, metadata, clock, logger }
-  const replicas = new Replicas({ ...shared, publisher, registry, settings, replicas: [new DeltaReplica(shared)] })
+  const replicas = new Replicas({
+    ...shared,
+    publisher,
+    registry,
+    settings,
+    replicas: [new DeltaReplica(shared), new PaimonReplica({ ...shared, uuid })],
+  })
   const orphans = new OrphanSearch({ store, metadata, publisher, clock, logger })
   return {
     publisher,

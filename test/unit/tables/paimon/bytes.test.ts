@@ -14,18 +14,14 @@ describe('the bytes of a Paimon row', () => {
         { kind: 'string', value: '1' },
         { kind: 'int', value: 1 },
       ]).toString('hex'),
-    ).toBe('00000002' + '0000000000000000' + '3100000000000081' + '0100000000000000')
+    ).toBe('00000002000000000000000031000000000000810100000000000000')
     expect(EMPTY_ROW.toString('hex')).toBe('00'.repeat(12))
   })
 
   it('put what is long, and microseconds, behind the slots', () => {
     const row = binaryRow([null, { kind: 'string', value: 'eight by' }, { kind: 'micros', value: -1n }])
     expect(row.toString('hex')).toBe(
-      '00000003' +
-        '0001000000000000' +
-        '0000000000000000' +
-        '0800000020000000' +
-        '583e0f0028000000' +
+      '00000003000100000000000000000000000000000800000020000000583e0f0028000000' +
         Buffer.from('eight by').toString('hex') +
         'ffffffffffffffff',
     )

@@ -1,10 +1,10 @@
 import type { Clock } from './clock.ts'
 
 /** Looks at the clock once in so many steps. */
-const STEPS = 64
+const STEPS = 16
 
 /**
- * Cuts long work on the event loop into slices, so that requests wait for a few milliseconds at most. Call `step` often;
+ * Cuts long work on the event loop into slices, so that requests wait for a millisecond or two. Call `step` often;
  * where it answers a promise, await it: everything else that is ready runs first.
  */
 export class TimeSlice {
@@ -13,7 +13,7 @@ export class TimeSlice {
   #steps = 0
   #sinceMs: number
 
-  constructor(clock: Clock, budgetMs = 3) {
+  constructor(clock: Clock, budgetMs = 1) {
     this.#clock = clock
     this.#budgetMs = budgetMs
     this.#sinceMs = clock.monotonicMs()

@@ -53,19 +53,27 @@ export const systemFiles: Files = {
 
 const VECTOR_MAX = 1024 // IOV_MAX of Linux
 /**
- * What one system call moves at most: about a millisecond of copying. A kernel without preemption keeps a core for the
- * whole of a call, so that a table file written in one would hold up every request for as long.
+ * What one system call moves at most. A kernel without preemption keeps a core for the whole of a call, and new pages may be
+ * slow to come by, so that a table file written in one would hold up every request for as long.
  */
 const CALL_MAX_BYTES = 2 * 1024 * 1024
+/** For what is written in the background. */
+export const BACKGROUND_CALL_BYTES = 256 * 1024
 
-/** Writes all buffers at `position`, however many calls it takes. Returns the position after them. */
-export async function writeAll(files: Files, fd: number, buffers: readonly Uint8Array[], position: number): Promise<number> {
+/** Writes all buffers at `position`, at most `callBytes` a call. Returns the position after them. */
+export async function writeAll(
+  files: Files,
+  fd: number,
+  buffers: readonly Uint8Array[],
+  position: number,
+  callBytes = CALL_MAX_BYTES,
+): Promise<number> {
   const some = buffers.filter((buffer) => buffer.length > 0)
   let next = 0
   /** Bytes of `some[next]` that are written. */
   let done = 0
   while (next < some.length) {
-    let written = await files.writev(fd, callBuffers(some, next, done), position)
+    let written = await files.writev(fd, callBuffers(some, next, done, callBytes), position)
     // A write of nothing that is not an error would loop for ever.
     if (written <= 0) throw new FrazilError('STORE_UNAVAILABLE', 'the disk took no bytes of a write')
     position += written
@@ -77,12 +85,12 @@ export async function writeAll(files: Files, fd: number, buffers: readonly Uint8
 }
 
 /** The buffers of one call, from byte `done` of `buffers[from]` on. */
-function callBuffers(buffers: readonly Uint8Array[], from: number, done: number): Uint8Array[] {
+function callBuffers(buffers: readonly Uint8Array[], from: number, done: number, maxBytes: number): Uint8Array[] {
   const taken: Uint8Array[] = []
   let sizeBytes = 0
-  for (let at = from; at < buffers.length && taken.length < VECTOR_MAX && sizeBytes < CALL_MAX_BYTES; at++) {
+  for (let at = from; at < buffers.length && taken.length < VECTOR_MAX && sizeBytes < maxBytes; at++) {
     const start = at === from ? done : 0
-    const piece = buffers[at].subarray(start, start + CALL_MAX_BYTES - sizeBytes)
+    const piece = buffers[at].subarray(start, start + maxBytes - sizeBytes)
     sizeBytes += piece.length
     taken.push(piece)
   }

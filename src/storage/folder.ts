@@ -6,7 +6,7 @@ import { systemClock, type Clock } from '../base/clock.ts'
 import { silentLogger, type Logger } from '../base/log.ts'
 import { Directories } from './directories.ts'
 import { storeFailure, systemCode } from './failures.ts'
-import { bodyBuffers, readInto, systemFiles, writeAll, type Files } from './files.ts'
+import { BACKGROUND_CALL_BYTES, bodyBuffers, readInto, systemFiles, writeAll, type Files } from './files.ts'
 import { walkKeys } from './folderList.ts'
 import { describe, Publisher } from './folderPublish.ts'
 import { FolderUpload } from './folderUpload.ts'
@@ -110,7 +110,7 @@ export class FolderStore implements ObjectStore {
     let temp: TempFile | null = null
     try {
       temp = await this.#temps.create(this.#files)
-      await writeAll(this.#files, temp.fd, buffers, 0)
+      await writeAll(this.#files, temp.fd, buffers, 0, BACKGROUND_CALL_BYTES)
       return await this.#publisher.publish(key, temp, mode)
     } catch (error) {
       throw storeFailure(error, `cannot write ${key}`, 'write')

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { FrazilError } from '../base/errors.ts'
 import { storeFailure } from './failures.ts'
-import { bodyBuffers, readInto, writeAll, type Files } from './files.ts'
+import { BACKGROUND_CALL_BYTES, bodyBuffers, readInto, writeAll, type Files } from './files.ts'
 import { resolveRange } from './keys.ts'
 import type { Body, ByteRange, MultipartUpload, ObjectInfo } from './store.ts'
 import type { TempFile, TempFiles } from './tempFiles.ts'
@@ -49,7 +49,11 @@ export class FolderUpload implements MultipartUpload {
     const { buffers, sizeBytes } = bodyBuffers(body)
     this.#host.count('put')
     return this.#run(part, () =>
-      this.#fill(part, sizeBytes, async (fd, offset) => void (await writeAll(this.#host.files, fd, buffers, offset))),
+      this.#fill(
+        part,
+        sizeBytes,
+        async (fd, offset) => void (await writeAll(this.#host.files, fd, buffers, offset, BACKGROUND_CALL_BYTES)),
+      ),
     )
   }
 

@@ -57,6 +57,8 @@ export interface Wal {
    * of them are there. They lie in the memory of the frames they came in, so there is no one array of them.
    */
   cachedBatches(object: number, byteOffset: number, sizeBytes: number): CachedBatches | null
+  /** Copies an extent from the cache of recent commits to `target` at `at`; false, and nothing is copied, when it is not there. */
+  copyCached(extent: WalExtent, target: Uint8Array, at: number): boolean
   /**
    * From the batch of a WAL extent that holds `offset` on: as many whole batches as fit into `maxBytes`, at least that one,
    * NOT yet patched; `baseOffset` is that of the first. Reads no more than it must: a large extent is looked up in its

@@ -93,6 +93,12 @@ export class WriteAheadLog implements Wal {
     return found
   }
 
+  copyCached({ object, byteOffset, sizeBytes }: WalExtent, target: Uint8Array, at: number): boolean {
+    const found = this.#hot.copy(object, byteOffset, sizeBytes, target, at)
+    if (found) this.#hits.inc({ cache: 'hit' })
+    return found
+  }
+
   readFrom(extent: WalExtent, offset: number, maxBytes: number): Promise<LocatedBatches> {
     this.#hits.inc({ cache: 'miss' })
     return this.#cold.readFrom(extent, offset, maxBytes)

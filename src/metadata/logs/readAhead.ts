@@ -4,7 +4,7 @@ import type { RawEntry } from '../entryLog.ts'
 import { decodeHeader, HEADER_BYTES } from './frame.ts'
 import type { Segment } from './segment.ts'
 
-const RUN_BYTES = 1 << 20
+const RUN_BYTES = 256 * 1024
 const GAP_BYTES = 64 * 1024 // an attachment up to this size is read over, a bigger one skipped
 const RUNS_AHEAD = 4
 

@@ -104,7 +104,7 @@ export class ConversionJob {
   }
 
   async #encode(location: string, file: FilePlan): Promise<FileResult> {
-    const { clock, metadata, uuid, workers } = this.#options
+    const { clock, metadata, uuid, wal, workers } = this.#options
     const bytes = new ArrayBuffer(file.sizeBytes)
     const target = new Uint8Array(bytes)
     const parts: EncodePart[] = []
@@ -115,7 +115,8 @@ export class ConversionJob {
       let part: { -readonly [Field in keyof EncodePart]: EncodePart[Field] } | null = null
       for (const extent of extents) {
         const { firstOffset, lastOffset, sizeBytes } = extent
-        if (!this.#copyCached(extent, target, at)) await this.#copyRead(extent, target, at)
+        // most are still in memory: no promise for each of them
+        if (!wal.copyCached(extent, target, at)) await this.#copyRead(extent, target, at)
         if (part !== null && part.toOffset + 1 === firstOffset) {
           part.toOffset = lastOffset
           part.sizeBytes += sizeBytes
@@ -129,18 +130,6 @@ export class ConversionJob {
       }
     }
     return workers.encode({ kind: 'encode', key: layout.data(location, metadata.incarnation, uuid()), bytes, parts })
-  }
-
-  /** Most are still in memory: no promise for each of them. */
-  #copyCached({ object, byteOffset, sizeBytes }: WalExtent, target: Uint8Array, at: number): boolean {
-    const found = this.#options.wal.cachedBatches(object, byteOffset, sizeBytes)
-    if (found === null) return false
-    for (let index = found.from; index < found.to; index++) {
-      const batch = found.batches[index]!
-      target.set(batch, at)
-      at += batch.length
-    }
-    return true
   }
 
   async #copyRead({ object, byteOffset, sizeBytes }: WalExtent, target: Uint8Array, at: number): Promise<void> {

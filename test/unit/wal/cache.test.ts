@@ -8,21 +8,21 @@ function frame(valueBytes: number): Uint8Array {
 }
 
 test('counts the memory that is kept alive, each frame once, and drops the oldest object first', () => {
-  const cache = new HotCache({ maxBytes: 3000 })
-  const memory = new ArrayBuffer(1000)
-  cache.put(1, [new Uint8Array(memory, 0, 500)], [24])
-  cache.put(2, [new Uint8Array(memory, 500, 500)], [24])
-  expect(cache.retainedBytes).toBe(1000)
-  cache.put(3, [new Uint8Array(2000)], [24])
-  expect(cache.retainedBytes).toBe(3000)
+  const cache = new HotCache({ maxBytes: 60_000 })
+  const memory = new ArrayBuffer(20_000)
+  cache.put(1, [new Uint8Array(memory, 0, 10_000)], [24])
+  cache.put(2, [new Uint8Array(memory, 10_000, 10_000)], [24])
+  expect(cache.retainedBytes).toBe(20_000)
+  cache.put(3, [new Uint8Array(40_000)], [24])
+  expect(cache.retainedBytes).toBe(60_000)
   cache.put(4, [new Uint8Array(10)], [24])
-  expect([1, 2, 3, 4].map((object) => cache.find(object, 24, object === 4 ? 10 : object === 3 ? 2000 : 500) !== null)).toEqual([
+  expect([1, 2, 3, 4].map((object) => cache.find(object, 24, object === 4 ? 10 : object === 3 ? 40_000 : 10_000) !== null)).toEqual([
     false,
     false,
     true,
     true,
   ])
-  expect(cache.retainedBytes).toBe(2010)
+  expect(cache.retainedBytes).toBe(40_010)
   cache.remove(3)
   cache.remove(4)
   expect([cache.retainedBytes, cache.objects]).toEqual([0, 0])
@@ -38,21 +38,53 @@ test('a small batch does not hold a large frame', () => {
   expect(found.batches[1][19]).toBe(7)
 })
 
-test('a hit is a whole range of batches of that object, nothing else', () => {
+test.each([1, 1000])('a hit is a whole range of batches of that object, nothing else (times %i)', (times) => {
   const cache = new HotCache({ maxBytes: 1 << 20 })
-  cache.put(5, [new Uint8Array(10), new Uint8Array(20), new Uint8Array(30)], [24, 34, 100])
+  cache.put(
+    5,
+    [10, 20, 30].map((bytes) => new Uint8Array(bytes * times)),
+    [24, 34, 100].map((at) => at * times),
+  )
   const hit = (byteOffset: number, sizeBytes: number, object = 5): number[] | null => {
-    const found = cache.find(object, byteOffset, sizeBytes)
-    return found && [found.from, found.to]
+    const found = cache.find(object, byteOffset * times, sizeBytes * times)
+    return found && found.batches.slice(found.from, found.to).map((batch) => batch.length / times)
   }
-  expect(hit(24, 30)).toEqual([0, 2])
-  expect(hit(34, 20)).toEqual([1, 2])
-  expect(hit(100, 30)).toEqual([2, 3])
+  expect(hit(24, 30)).toEqual([10, 20])
+  expect(hit(34, 20)).toEqual([20])
+  expect(hit(100, 30)).toEqual([30])
   expect(hit(24, 29)).toBeNull()
   expect(hit(25, 9)).toBeNull()
   expect(hit(0, 24)).toBeNull()
   expect(hit(34, 97)).toBeNull()
   expect(hit(24, 30, 6)).toBeNull()
+})
+
+test('small batches share slabs, which go with the last of them', () => {
+  const cache = new HotCache({ maxBytes: 64 << 20 })
+  for (let object = 0; object < 3000; object++) {
+    const batches = Array.from({ length: 3 }, (_, index) => new Uint8Array(1000).fill(object * 3 + index))
+    cache.put(object, batches, [24, 1024, 2024])
+  }
+  expect(cache.retainedBytes).toBeLessThan(3000 * 3000 * 1.1)
+  const found = cache.find(2999, 1024, 2000)!
+  expect(found.batches.slice(found.from, found.to).map((batch) => [batch.length, batch[0], batch[999]])).toEqual(
+    [8998, 8999].map((value) => [1000, value & 255, value & 255]),
+  )
+  const target = new Uint8Array(2010)
+  expect(cache.copy(7, 24, 2000, target, 5)).toBe(true)
+  expect([target[4], target[5], target[1004], target[1005], target[2005]]).toEqual([0, 21, 21, 22, 0])
+  expect(cache.copy(7, 24, 1999, target, 5)).toBe(false)
+  expect(cache.copy(9000, 24, 1000, target, 5)).toBe(false)
+  for (let object = 0; object < 3000; object++) cache.remove(object)
+  expect([cache.retainedBytes, cache.objects]).toEqual([0, 0])
+})
+
+test('copies a range of large batches too', () => {
+  const cache = new HotCache({ maxBytes: 64 << 20 })
+  cache.put(1, [new Uint8Array(20_000).fill(1), new Uint8Array(30_000).fill(2)], [24, 20_024])
+  const target = new Uint8Array(50_001)
+  expect(cache.copy(1, 24, 50_000, target, 1)).toBe(true)
+  expect([target[0], target[1], target[20_000], target[20_001], target[50_000]]).toEqual([0, 1, 1, 2, 2])
 })
 
 test('finds the batch that holds an offset', () => {

@@ -29,11 +29,11 @@ export interface StateView {
   extentOfMaxTimestamp(topic: number, partition: number): Extent | null
   /** First offset that is still in the WAL, i.e. not yet converted; the end of the log when all is. */
   firstUnconverted(topic: number, partition: number): number
-  /** Bytes of the topic's unconverted extents. */
+  /** Bytes of the topic's unconverted extents below the last stable offset: what could be converted. */
   unconvertedBytes(topic: number): number
-  /** Records (offsets) of the topic's unconverted extents. */
+  /** Offsets of these extents. */
   unconvertedRecords(topic: number): number
-  /** Entry time of the oldest unconverted extent of the topic, or -1. */
+  /** Entry time of the oldest of these extents, or -1. */
   oldestUnconvertedMs(topic: number): number
 
   walObject(id: number): WalObject | null
@@ -58,6 +58,21 @@ export interface StateView {
     olderThanMs: number,
     limit: number,
   ): readonly { topic: number; partition: number; producerId: number; lastOffset: number }[]
+
+  /** A transactional id, or null. */
+  transaction(transactionalId: string): TransactionView | null
+  transactions(): Iterable<TransactionView>
+  /** Transactions that run now. */
+  ongoingTransactions(): Iterable<TransactionView>
+  /** The transactional id that a producer id belongs to now, or null. */
+  transactionOf(producerId: number): TransactionView | null
+  /** A running transaction holds an offset of this partition for the group (KIP-447). */
+  isOffsetPending(groupId: string, topic: number, partition: number): boolean
+  hasPendingOffsets(groupId: string): boolean
+  /** Aborted transactions with a marker at or above `fromOffset`, still in the WAL, that began below `upTo` (L17). */
+  abortedTransactions(topic: number, partition: number, fromOffset: number, upTo: number): readonly AbortedTransaction[]
+  /** All producers that the partition remembers, with where their open transaction begins (-1: none). */
+  producers(topic: number, partition: number): Iterable<ProducerView>
 
   shard(shard: number): { readonly owner: number; readonly epoch: number }
   group(groupId: string): GroupRecord | null
@@ -101,8 +116,10 @@ export interface TopicView {
 
 export interface PartitionView {
   readonly logStartOffset: number
-  /** Offset of the next record: log end, high watermark and (until transactions) last stable offset in one. */
+  /** Offset of the next record: log end and high watermark in one. */
   readonly endOffset: number
+  /** First offset of the oldest open transaction, never below the log start; the end when there is none. */
+  readonly lastStableOffset: number
   readonly leaderEpoch: number
   /** (epoch, start offset), ascending (L9). */
   readonly epochs: readonly { readonly epoch: number; readonly startOffset: number }[]
@@ -111,7 +128,7 @@ export interface PartitionView {
 }
 
 /** A range of offsets and where its bytes are. Offsets are inclusive; holes inside are possible in table extents only. */
-export type Extent = WalExtent | TableExtent
+export type Extent = WalExtent | TableExtent | MarkerExtent
 
 interface ExtentBase {
   readonly firstOffset: number
@@ -135,6 +152,15 @@ export interface WalExtent extends ExtentBase {
 export interface TableExtent extends ExtentBase {
   readonly kind: 'table'
   readonly files: readonly number[]
+}
+
+/** The end of a transaction on the partition: one offset, made into a control batch when it is served. */
+export interface MarkerExtent extends ExtentBase {
+  readonly kind: 'marker'
+  readonly producerId: number
+  readonly producerEpoch: number
+  /** False: aborted. */
+  readonly isCommit: boolean
 }
 
 export interface WalObject {
@@ -208,6 +234,34 @@ export interface ProducerView {
     readonly lastOffset: number
   }[]
   readonly lastAppendMs: number
+  /** Where its open transaction began, or -1. */
+  readonly transactionStartOffset: number
+}
+
+/** Kafka's words (K: TransactionState). There is nothing between Ongoing and Complete…: one entry does all of it. */
+export const TRANSACTION_STATUSES = ['Empty', 'Ongoing', 'CompleteCommit', 'CompleteAbort'] as const
+export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number]
+
+export interface TransactionView {
+  readonly transactionalId: string
+  readonly producerId: number
+  readonly producerEpoch: number
+  readonly timeoutMs: number
+  readonly status: TransactionStatus
+  /** Entry time at which the running transaction began, or -1. */
+  readonly startMs: number
+  /** Entry time of the last change. */
+  readonly updateMs: number
+  has(topic: number, partition: number): boolean
+  /** [topic, partition] of the running transaction, ascending. */
+  partitions(): readonly (readonly [number, number])[]
+}
+
+/** An aborted transaction on one partition; `lastOffset` is its marker. */
+export interface AbortedTransaction {
+  readonly producerId: number
+  readonly firstOffset: number
+  readonly lastOffset: number
 }
 
 /** The schema registry's state. The default context is '.', the names of others begin with a dot as well; none has colons. */

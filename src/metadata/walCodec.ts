@@ -6,6 +6,7 @@ export const COMMIT_WAL_FIELD = 22
 const TAG = (COMMIT_WAL_FIELD << 3) | 2
 
 type Column = readonly number[]
+const NONE: Column = []
 
 /** Thrown for a field that this program does not know (L5). */
 export class UnknownField extends Error {}
@@ -48,7 +49,8 @@ function partSize(part: WalPart): number {
     lengthFieldSize(signedColumnSize(part.producerIds)) +
     lengthFieldSize(signedColumnSize(part.producerEpochs)) +
     lengthFieldSize(signedColumnSize(part.baseSequences)) +
-    lengthFieldSize(signedColumnSize(part.appendTimesMs))
+    lengthFieldSize(signedColumnSize(part.appendTimesMs)) +
+    lengthFieldSize(unsignedColumnSize(part.transactions ?? NONE))
   )
 }
 
@@ -62,7 +64,8 @@ function writePart(buffer: Uint8Array, at: number, part: WalPart): number {
   at = signedColumn(buffer, at, 7, part.producerIds)
   at = signedColumn(buffer, at, 8, part.producerEpochs)
   at = signedColumn(buffer, at, 9, part.baseSequences)
-  return signedColumn(buffer, at, 10, part.appendTimesMs)
+  at = signedColumn(buffer, at, 10, part.appendTimesMs)
+  return unsignedColumn(buffer, at, 11, part.transactions ?? NONE)
 }
 
 /** proto3 leaves zeros and empty lists out. */
@@ -140,6 +143,7 @@ function readPart(reader: ProtoReader): WalPart {
     producerEpochs: [] as number[],
     baseSequences: [] as number[],
     appendTimesMs: [] as number[],
+    transactions: NONE as number[],
   }
   while (reader.at < end) {
     switch (reader.varint()) {
@@ -172,6 +176,9 @@ function readPart(reader: ProtoReader): WalPart {
         break
       case 82:
         signed(reader, part.appendTimesMs)
+        break
+      case 90:
+        unsigned(reader, (part.transactions = []))
         break
       default:
         throw new UnknownField()

@@ -12,6 +12,15 @@ import { moveExtents } from './moves.ts'
 import { announcePod, moveLease, renewIncarnations } from './membership.ts'
 import { fenceIncarnation, registerIncarnation, setLevel } from './pods.ts'
 import { allocateProducerIds, expireProducers } from './producers.ts'
+import {
+  addToTransaction,
+  commitTransactionOffsets,
+  endTransaction,
+  expireTransaction,
+  forgetTransactionalIds,
+  initTransaction,
+  writeMarkers,
+} from './transactions.ts'
 import { commitTable, dropTable } from './tables.ts'
 import { alterSchemaSettings, deleteSchemas, registerSchema } from './schemas.ts'
 import { alterConfigs, createTopic, deleteTopic, trimPartitions } from './topics.ts'
@@ -55,6 +64,13 @@ const handlers: { readonly [K in Command['kind']]: Handler<K> } = {
   registerSchema,
   deleteSchemas,
   alterSchemaSettings,
+  initTransaction,
+  addToTransaction,
+  commitTransactionOffsets,
+  endTransaction,
+  expireTransaction,
+  forgetTransactionalIds,
+  writeMarkers,
 }
 
 /** Kinds that came after level 1, with the level from which they take effect (L5). */
@@ -66,6 +82,13 @@ const SINCE_LEVEL: Partial<Readonly<Record<Command['kind'], number>>> = {
   registerSchema: 2,
   deleteSchemas: 2,
   alterSchemaSettings: 2,
+  initTransaction: 2,
+  addToTransaction: 2,
+  commitTransactionOffsets: 2,
+  endTransaction: 2,
+  expireTransaction: 2,
+  forgetTransactionalIds: 2,
+  writeMarkers: 2,
 }
 
 /**

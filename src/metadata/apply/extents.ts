@@ -17,10 +17,16 @@ export function freeExtent(context: Context, topic: TopicRow, partitionSlot: num
   const { extents } = parts
   const bytes = extents.originalBytes.get(extent)
   parts.bytes.add(partitionSlot, -bytes)
-  if (extents.isWal(extent)) {
+  if (!extents.isTable(extent)) {
+    const offsets = extents.lastOffset.get(extent) - extents.firstOffset.get(extent) + 1
     topic.unconvertedBytes -= bytes
-    topic.unconvertedRecords -= extents.lastOffset.get(extent) - extents.firstOffset.get(extent) + 1
-    releaseWal(context, extents.where.get(extent), bytes)
+    topic.unconvertedRecords -= offsets
+    const stable = context.rooms.transactions.open.first(partitionSlot)
+    if (stable >= 0 && extents.firstOffset.get(extent) >= stable) {
+      topic.unstableBytes -= bytes
+      topic.unstableRecords -= offsets
+    }
+    if (extents.isWal(extent)) releaseWal(context, extents.where.get(extent), bytes)
   }
   extents.remove(extent)
 }

@@ -44,6 +44,7 @@ export function putGroup(context: Context, { shardEpoch, group }: PutGroup): Res
 
 export function deleteGroup(context: Context, { shardEpoch, groupId }: DeleteGroup): Result {
   if (moved(context, groupId, shardEpoch)) return MOVED
+  context.rooms.transactions.removeGroup(groupId)
   return context.rooms.groupRows.byId.delete(groupId) ? OK : UNKNOWN
 }
 

@@ -9,7 +9,8 @@ interface Planned {
   readonly bytes: number
 }
 
-/** Live ranges of old objects now lie in new ones (L14). Whole or not at all; several extents of a range become one. */
+/** Live ranges of old objects now lie in new ones (L14). Whole or not at all; several extents of a range become one, save
+ * that an open transaction always begins an extent, so that none straddles the last stable offset. */
 export function moveExtents(context: Context, command: MoveExtents): Result {
   const incarnation = context.incarnation!
   const { objects, deletionRows } = context.rooms
@@ -54,20 +55,32 @@ export function moveExtents(context: Context, command: MoveExtents): Result {
 }
 
 function carryOut(context: Context, move: MoveExtents['moves'][number], { slot, bytes }: Planned, firstId: number): void {
-  const { parts } = context.rooms
+  const { parts, transactions } = context.rooms
+  const { open } = transactions
   const { extents } = parts
   const index = parts.index(slot)!
   // Moves before this one may have shortened the index: the range is found again.
   const from = parts.find(slot, move.firstOffset)
   const to = parts.find(slot, move.lastOffset) + 1
-  let maxTimestampMs = -1
-  const commitTimeMs = extents.commitTimeMs.get(index.at(from))
-  for (let i = from; i < to; i++) {
-    maxTimestampMs = Math.max(maxTimestampMs, extents.maxTimestampMs.get(index.at(i)))
-    extents.remove(index.at(i))
+  const moved: number[] = []
+  let byteOffset = move.byteOffset
+  for (let i = from; i < to;) {
+    const firstOffset = extents.firstOffset.get(index.at(i))
+    const commitTimeMs = extents.commitTimeMs.get(index.at(i))
+    let maxTimestampMs = -1
+    let lastOffset = -1
+    let sizeBytes = 0
+    do {
+      const extent = index.at(i++)
+      maxTimestampMs = Math.max(maxTimestampMs, extents.maxTimestampMs.get(extent))
+      lastOffset = extents.lastOffset.get(extent)
+      sizeBytes += extents.originalBytes.get(extent)
+      extents.remove(extent)
+    } while (i < to && !open.beginsAt(slot, lastOffset + 1))
+    moved.push(extents.addWal(firstOffset, lastOffset, maxTimestampMs, sizeBytes, commitTimeMs, firstId + move.to, byteOffset))
+    byteOffset += sizeBytes
   }
-  const moved = extents.addWal(move.firstOffset, move.lastOffset, maxTimestampMs, bytes, commitTimeMs, firstId + move.to, move.byteOffset)
-  index.replace(from, to, [moved])
+  index.replace(from, to, moved)
   releaseWal(context, move.fromObject, bytes)
 }
 

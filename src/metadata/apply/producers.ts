@@ -16,7 +16,7 @@ const OUT_OF_ORDER = verdict(Errors.OUT_OF_ORDER_SEQUENCE_NUMBER)
 /** A retriable error without a metadata refresh: the client tries again until old producers have expired. */
 const TOO_MANY = verdict(Errors.NOT_ENOUGH_REPLICAS)
 
-function verdict(error: number): Verdict {
+export function verdict(error: number): Verdict {
   return Object.freeze({ error, duplicateOf: -1, appendTimeMs: -1 })
 }
 
@@ -62,7 +62,8 @@ export function expireProducers({ rooms }: Context, command: ExpireProducers): R
   for (const item of command.items) {
     const partitionSlot = rooms.topicRows.slot(item.topic, item.partition)
     const slot = partitionSlot < 0 ? -1 : rooms.producerRows.find(partitionSlot, item.producerId)
-    if (slot >= 0 && rooms.producerRows.lastOffset(slot) === item.lastOffset) rooms.producerRows.remove(slot)
+    const isOpen = slot >= 0 && rooms.transactions.open.of(partitionSlot, item.producerId) >= 0
+    if (slot >= 0 && !isOpen && rooms.producerRows.lastOffset(slot) === item.lastOffset) rooms.producerRows.remove(slot)
   }
   return OK
 }

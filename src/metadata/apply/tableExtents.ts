@@ -93,6 +93,8 @@ function endOfConversion(context: Context, { slot, partition, converted: ranges 
   const last = ranges[ranges.length - 1].lastOffset
   if (last >= parts.endOffset.get(slot)) return `partition ${partition} has no offset ${last}`
   if (last < start) return converted
+  const open = context.rooms.transactions.open.first(slot)
+  if (open >= 0 && last >= open) return `partition ${partition} has an open transaction from offset ${open} on`
   const index = parts.index(slot)
   if (index === null || converted === index.length) return `partition ${partition} is converted already`
   const walFirst = parts.extents.firstOffset.get(index.at(converted))
@@ -140,7 +142,7 @@ function newExtents(
   const kept = new Set<number>()
   for (let i = from; i < to; i++) {
     const extent = index!.at(i)
-    if (extents.isWal(extent)) continue
+    if (!extents.isTable(extent)) continue
     for (const file of extents.files(extent)) if (!change.removedFiles.has(file)) kept.add(file)
   }
   if (kept.size > 0) {
@@ -204,4 +206,5 @@ export function carryOutPlan(context: Context, topic: TopicRow, { slot, from, to
   })
   index.replace(from, to, slots)
   parts.converted.set(slot, converted + slots.length)
+  context.rooms.transactions.aborted.dropBelow(slot, parts.firstUnconverted(slot))
 }

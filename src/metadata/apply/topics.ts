@@ -40,7 +40,7 @@ export function createTopic(context: Context, command: CreateTopic): Result {
 
 /** Everything of the topic goes at once; its table stays under another name or goes too (T20). */
 export function deleteTopic(context: Context, command: DeleteTopic): Result {
-  const { topicRows, tableRows, parts, producerRows, groupRows } = context.rooms
+  const { topicRows, tableRows, parts, producerRows, groupRows, transactions } = context.rooms
   const topic = topicRows.byNumber.get(command.topic)
   if (topic === undefined) return refused(Errors.UNKNOWN_TOPIC_OR_PARTITION, 'there is no such topic')
   for (const slot of topic.slots) {
@@ -49,6 +49,7 @@ export function deleteTopic(context: Context, command: DeleteTopic): Result {
     parts.remove(slot)
   }
   groupRows.removeTopic(command.topic)
+  transactions.removeTopic(command.topic, topic.slots)
   topicRows.remove(topic)
   const table = tableRows.byTopic.get(command.topic)!
   // Nobody can load a table that was never published: keeping it would keep an empty name.
@@ -58,7 +59,7 @@ export function deleteTopic(context: Context, command: DeleteTopic): Result {
 }
 
 export function trimPartitions(context: Context, command: TrimPartitions): Result {
-  const { topicRows, parts } = context.rooms
+  const { topicRows, parts, transactions } = context.rooms
   const logStartOffsets = command.trims.map(({ topic: number, partition, logStartOffset }) => {
     const topic = topicRows.byNumber.get(number)
     const slot = topic?.slots[partition]
@@ -66,6 +67,7 @@ export function trimPartitions(context: Context, command: TrimPartitions): Resul
     if (logStartOffset > parts.logStartOffset.get(slot)) {
       parts.logStartOffset.set(slot, logStartOffset)
       dropFront(context, topic, slot, parts.find(slot, logStartOffset))
+      transactions.aborted.dropBelow(slot, logStartOffset)
     }
     return parts.logStartOffset.get(slot)
   })

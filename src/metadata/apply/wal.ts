@@ -1,15 +1,16 @@
 import { Errors } from '../../../protocol/errors.ts'
-import type { CommitWal, CommitWalResult, Result, WalPart } from '../commands.ts'
+import { type CommitWal, type CommitWalResult, type Result, TXN_IMPLICIT, TXN_NONE, type WalPart } from '../commands.ts'
 import { MAX_OBJECT_BYTES } from '../state/extents.ts'
 import type { TopicRow } from '../state/topics.ts'
 import { type Context, refused } from './context.ts'
 import { ACCEPT, judgeProducer } from './producers.ts'
+import { enterTransaction, judgeTransaction } from './transactional.ts'
 
 type PartResult = CommitWalResult['parts'][number]
 
 /**
  * Sequences one WAL object: offsets for every batch, idempotent producers decided (protocol: KIP-98), one extent a
- * partition, split around refused batches and duplicates, whose bytes are dead. Batches are judged in order, so those of a
+ * partition, split around refused batches and duplicates, whose bytes are dead, and where a transaction begins. Batches are judged in order, so those of a
  * producer behind a refused one fail by their sequence.
  */
 export function commitWal(context: Context, command: CommitWal): Result {
@@ -63,7 +64,7 @@ function malformed(context: Context, command: CommitWal): string | null {
 }
 
 function malformedPart(part: WalPart, objectBytes: number): string | null {
-  const { sizesBytes, offsetCounts, producerIds, producerEpochs, baseSequences } = part
+  const { sizesBytes, offsetCounts, producerIds, producerEpochs, baseSequences, transactions = [] } = part
   const { length } = sizesBytes
   const even =
     offsetCounts.length === length &&
@@ -71,12 +72,14 @@ function malformedPart(part: WalPart, objectBytes: number): string | null {
     producerIds.length === length &&
     producerEpochs.length === length &&
     baseSequences.length === length &&
-    part.appendTimesMs.length === length
+    part.appendTimesMs.length === length &&
+    (transactions.length === length || transactions.length === 0)
   if (!even) return 'the columns of a part differ in length'
   let end = part.byteOffset
   for (let i = 0; i < length; i++) {
     end += sizesBytes[i]
     if (sizesBytes[i] < 1 || offsetCounts[i] < 1 || offsetCounts[i] > 0x7fffffff) return 'a batch without bytes or records'
+    if (transactions[i] > TXN_IMPLICIT || (transactions[i] > TXN_NONE && producerIds[i] < 0)) return 'a transactional batch of nobody'
     if (producerIds[i] >= 0 && (producerEpochs[i] < 0 || baseSequences[i] < 0)) return 'a producer id without epoch or sequence'
   }
   return end > objectBytes ? 'a part reaches beyond its object' : null
@@ -96,7 +99,7 @@ function unknownPartition(part: WalPart): PartResult {
 function appendPart(context: Context, topic: TopicRow, slot: number, part: WalPart, object: number, live: { bytes: number }): PartResult {
   const { rooms, timeMs } = context
   const { parts, producerRows } = rooms
-  const { sizesBytes, offsetCounts, maxTimestampsMs, producerIds, producerEpochs, baseSequences } = part
+  const { sizesBytes, offsetCounts, maxTimestampsMs, producerIds, producerEpochs, baseSequences, transactions = [] } = part
   const errors: number[] = []
   const baseOffsets: number[] = []
   const appendTimesMs: number[] = []
@@ -113,7 +116,10 @@ function appendPart(context: Context, topic: TopicRow, slot: number, part: WalPa
     const producerId = producerIds[i]
     const epoch = producerEpochs[i]
     let producer = producerId < 0 ? -1 : producerRows.find(slot, producerId)
-    const verdict = producerId < 0 ? ACCEPT : judgeProducer(rooms, slot, producer, epoch, baseSequences[i], offsetCounts[i])
+    const kind = transactions[i] ?? TXN_NONE
+    let verdict = producerId < 0 ? ACCEPT : judgeProducer(rooms, slot, producer, epoch, baseSequences[i], offsetCounts[i])
+    if (producerId >= 0 && verdict.duplicateOf < 0)
+      verdict = judgeTransaction(rooms, part.topic, part.partition, slot, producer, producerId, epoch, baseSequences[i], kind) ?? verdict
     const accepted = verdict === ACCEPT
     errors.push(verdict.error)
     duplicates.push(verdict.duplicateOf >= 0)
@@ -126,6 +132,12 @@ function appendPart(context: Context, topic: TopicRow, slot: number, part: WalPa
       runOffset = endOffset
       runMaxTimestampMs = -1
       continue
+    }
+    if (kind !== TXN_NONE && enterTransaction(context, part.topic, part.partition, slot, producerId, endOffset)) {
+      closeRun(context, topic, slot, live, object, runOffset, endOffset, runByte, byteOffset, runMaxTimestampMs)
+      runByte = byteOffset
+      runOffset = endOffset
+      runMaxTimestampMs = -1
     }
     if (producerId >= 0) {
       if (producer < 0) producer = producerRows.add(slot, producerId, epoch)
@@ -165,5 +177,10 @@ function closeRun(
   parts.indexForWrite(slot).push(extent)
   parts.bytes.add(slot, bytes)
   topic.unconvertedBytes += bytes
+  const stable = context.rooms.transactions.open.first(slot)
+  if (stable >= 0 && firstOffset >= stable) {
+    topic.unstableBytes += bytes
+    topic.unstableRecords += endOffset - firstOffset
+  }
   live.bytes += bytes
 }

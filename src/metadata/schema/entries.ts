@@ -53,6 +53,13 @@ message Proposal {
     RegisterSchema registerSchema = 60;
     DeleteSchemas deleteSchemas = 61;
     AlterSchemaSettings alterSchemaSettings = 62;
+    InitTransaction initTransaction = 48;
+    AddToTransaction addToTransaction = 49;
+    CommitTransactionOffsets commitTransactionOffsets = 50;
+    EndTransaction endTransaction = 51;
+    ExpireTransaction expireTransaction = 52;
+    ForgetTransactionalIds forgetTransactionalIds = 53;
+    WriteMarkers writeMarkers = 54;
   }
 }
 
@@ -85,6 +92,7 @@ message WalPart {
   repeated sint32 producerEpochs = 8;
   repeated sint32 baseSequences = 9;
   repeated sint64 appendTimesMs = 10;
+  repeated uint32 transactions = 11;    // level 2; none when no batch is transactional
 }
 
 message MoveExtents { repeated MoveTarget objects = 1; repeated Move moves = 2; }
@@ -167,6 +175,43 @@ message OffsetItem {
   string metadata = 5;
   sint64 commitTimeMs = 6;
   sint64 expireTimeMs = 7;
+}
+message InitTransaction { string transactionalId = 1; sint32 timeoutMs = 2; sint64 producerId = 3; sint32 producerEpoch = 4; }
+message AddToTransaction {
+  string transactionalId = 1;
+  uint64 producerId = 2;
+  uint32 producerEpoch = 3;
+  repeated TopicPartition partitions = 4;
+  string groupId = 5;
+}
+message TopicPartition { uint64 topic = 1; uint32 partition = 2; }
+message CommitTransactionOffsets {
+  string transactionalId = 1;
+  uint64 producerId = 2;
+  uint32 producerEpoch = 3;
+  uint64 shardEpoch = 4;
+  string groupId = 5;
+  repeated OffsetItem items = 6;
+  bool addGroup = 7;
+}
+message EndTransaction {
+  string transactionalId = 1;
+  uint64 producerId = 2;
+  uint32 producerEpoch = 3;
+  bool isCommit = 4;
+  bool raisesEpoch = 5;
+}
+message ExpireTransaction { string transactionalId = 1; uint64 producerId = 2; uint32 producerEpoch = 3; sint64 startMs = 4; }
+message ForgetTransactionalIds { repeated IdleTransactionalId items = 1; }
+message IdleTransactionalId { string transactionalId = 1; uint64 producerId = 2; uint32 producerEpoch = 3; sint64 updateMs = 4; }
+message WriteMarkers { repeated Marker markers = 1; }
+message Marker {
+  uint64 topic = 1;
+  uint32 partition = 2;
+  uint64 producerId = 3;
+  uint32 producerEpoch = 4;
+  bool isCommit = 5;
+  uint32 transactionVersion = 6;
 }
 message ExpireOffsets { uint64 shardEpoch = 1; string groupId = 2; repeated ExpiredOffset items = 3; }
 message ExpiredOffset { uint64 topic = 1; uint32 partition = 2; sint64 commitTimeMs = 3; }

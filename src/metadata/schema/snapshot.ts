@@ -35,6 +35,9 @@ message State {
   repeated Incarnation incarnations = 14;
   repeated Lease leases = 15;         // none before level 2
   Schemas schemas = 30;               // absent while there are none
+  repeated TransactionalId transactionalIds = 16;   // this and the next two: none before level 2
+  OpenTransactions openTransactions = 17;
+  AbortedTransactions abortedTransactions = 18;
 }
 
 message Cluster {
@@ -69,7 +72,8 @@ message Topic {
 message Configs { string name = 1; repeated string keys = 2; repeated string values = 3; }
 
 // By topic, partition and offset. A WAL extent has its object and byte offset; a table extent has place 2^32-1 and the
-// number of its files, which stand one after the other in 'files'.
+// number of its files, which stand one after the other in 'files'; a marker has place 2^32-3 (commit) or 2^32-4 (abort) and
+// producer id * 2^15 + epoch (level 2).
 message Extents {
   repeated uint64 firstOffsets = 1;
   repeated uint64 lastOffsets = 2;
@@ -187,6 +191,33 @@ message SchemaSubject {
   repeated uint32 deleted = 6;
 }
 message SchemaSettings { string context = 1; string subject = 2; string config = 3; string mode = 4; }
+message TransactionalId {
+  string transactionalId = 1;
+  uint64 producerId = 2;
+  sint64 previousProducerId = 3;
+  uint32 producerEpoch = 4;
+  sint32 lastEpoch = 5;
+  sint32 timeoutMs = 6;
+  uint32 status = 7;            // 0 empty, 1 ongoing, 2 committed, 3 aborted
+  sint64 startMs = 8;
+  sint64 updateMs = 9;
+  repeated uint64 topics = 10;
+  repeated uint32 partitions = 11;
+  repeated PendingGroup groups = 12;
+}
+message PendingGroup { string groupId = 1; repeated Offset offsets = 2; }
+message OpenTransactions {
+  repeated uint64 topics = 1;
+  repeated uint32 partitions = 2;
+  repeated uint64 producerIds = 3;
+  repeated uint64 firstOffsets = 4;
+}
+message AbortedTransactions {
+  repeated uint64 topics = 1;
+  repeated uint32 partitions = 2;
+  repeated uint32 counts = 3;
+  repeated uint64 rows = 4;     // producer id, first offset, marker's offset, last stable offset after it
+}
 
 message Pod { string name = 1; uint64 nodeId = 2; uint64 incarnation = 3; }
 message Incarnation {

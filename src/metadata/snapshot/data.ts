@@ -86,6 +86,22 @@ export interface SchemasData {
   readonly settings: readonly SchemaSettings[]
 }
 
+export interface TransactionalIdData {
+  readonly transactionalId: string
+  readonly producerId: number
+  readonly previousProducerId: number
+  readonly producerEpoch: number
+  readonly lastEpoch: number
+  readonly timeoutMs: number
+  /** Index into TRANSACTION_STATUSES. */
+  readonly status: number
+  readonly startMs: number
+  readonly updateMs: number
+  readonly topics: Column
+  readonly partitions: Column
+  readonly groups: readonly { readonly groupId: string; readonly offsets: readonly OffsetItem[] }[]
+}
+
 /**
  * The whole state as plain data, every list sorted by identity: what is hashed, and what a snapshot holds. What came with a later
  * level is left out (undefined) while it has nothing, so that older states keep their hash and their bytes.
@@ -138,4 +154,9 @@ export interface StateData {
   readonly incarnations: readonly Incarnation[]
   readonly leases?: readonly Lease[]
   readonly schemas?: SchemasData
+  readonly transactionalIds?: readonly TransactionalIdData[]
+  /** By topic and partition, then in order of the first offset. */
+  readonly openTransactions?: Readonly<Record<'topics' | 'partitions' | 'producerIds' | 'firstOffsets', Column>>
+  /** `counts` numbers of `rows` belong to each partition (state/aborted.ts). */
+  readonly abortedTransactions?: Readonly<Record<'topics' | 'partitions' | 'counts' | 'rows', Column>>
 }

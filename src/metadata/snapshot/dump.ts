@@ -6,6 +6,7 @@ import type { TableFileRow } from '../state/tables.ts'
 import type { TopicRow } from '../state/topics.ts'
 import { byText } from './order.ts'
 import { dumpSchemas } from './schemas.ts'
+import { dumpTransactions } from './transactions.ts'
 import type { ConfigsData, FileData, GroupData, StateData, TableData, TopicData } from './data.ts'
 
 /** The state as plain data; numbers of flat tables that nobody else holds are copied. */
@@ -52,6 +53,7 @@ export function dumpRooms(rooms: Rooms): StateData {
       .sort((a, b) => a.nodeId - b.nodeId)
       .map(({ name, nodeId, incarnation }) => ({ name, nodeId, incarnation })),
     incarnations: [...podRows.incarnations.values()].sort((a, b) => a.incarnation - b.incarnation),
+    ...dumpTransactions(rooms),
     leases: podRows.leases.size === 0 ? undefined : [...podRows.leases.values()].sort(byText((lease) => lease.name)),
     ...dumpSchemas(rooms.schemaRows),
   }
@@ -113,7 +115,7 @@ function dumpExtents(rooms: Rooms): StateData['extents'] {
         out.maxTimestampsMs[row] = extents.maxTimestampMs.get(extent)
         out.originalBytes[row] = extents.originalBytes.get(extent)
         out.commitTimesMs[row] = extents.commitTimeMs.get(extent)
-        if (extents.isWal(extent)) {
+        if (!extents.isTable(extent)) {
           out.where[row] = extents.where.get(extent)
           out.places[row] = extents.place.get(extent)
         } else {

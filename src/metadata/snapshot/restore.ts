@@ -1,5 +1,7 @@
+import { IN_FILE } from '../state/extents.ts'
 import { copyGroup, copyOffset } from '../state/groups.ts'
 import { copyAbout } from '../state/pods.ts'
+import { restoreTransactions } from './transactions.ts'
 import { Rooms } from '../state/state.ts'
 import { TableFileRow, TableRow } from '../state/tables.ts'
 import { TopicRow } from '../state/topics.ts'
@@ -41,6 +43,7 @@ export function restoreRooms(state: StateData, lastHash: Uint8Array): Rooms {
   const cursor = { extent: 0, file: 0 }
   for (const topic of state.topics) restoreTopic(rooms, state, topic, cursor)
   restoreProducers(rooms, state)
+  restoreTransactions(rooms, state)
   for (const table of state.tables) restoreTable(rooms, table)
   restoreConfigs(rooms.configs.brokers, state.brokerConfigs)
   restoreConfigs(rooms.configs.groups, state.groupConfigs)
@@ -94,12 +97,12 @@ function restoreTopic(rooms: Rooms, state: StateData, data: TopicData, cursor: {
       const bytes = e.originalBytes[i]
       const index = parts.indexForWrite(slot)
       parts.bytes.add(slot, bytes)
-      if (e.places[i] === 0xffffffff) {
+      if (e.places[i] === IN_FILE) {
         const files = Array.from({ length: e.where[i] }, () => e.files[cursor.file++])
         index.push(extents.addTable(first, last, e.maxTimestampsMs[i], bytes, e.commitTimesMs[i], files))
         parts.converted.add(slot, 1)
       } else {
-        index.push(extents.addWal(first, last, e.maxTimestampsMs[i], bytes, e.commitTimesMs[i], e.where[i], e.places[i]))
+        index.push(extents.restore(first, last, e.maxTimestampsMs[i], bytes, e.commitTimesMs[i], e.where[i], e.places[i]))
         row.unconvertedBytes += bytes
         row.unconvertedRecords += last - first + 1
       }
@@ -111,6 +114,7 @@ function restoreProducers({ producerRows, topicRows }: Rooms, { producers: p }: 
   let batch = 0
   for (let i = 0; i < p.producerIds.length; i++) {
     const slot = producerRows.add(topicRows.slot(p.topics[i], p.partitions[i]), p.producerIds[i], p.epochs[i])
+    producerRows.lastAppendMs.set(slot, p.lastAppendsMs[i])
     for (let left = p.batchCounts[i]; left > 0; left--, batch++) {
       producerRows.push(slot, p.firstSequences[batch], p.counts[batch], p.firstOffsets[batch], p.appendTimesMs[batch], p.lastAppendsMs[i])
     }

@@ -4,6 +4,12 @@ import { F64Column, SlotAllocator, U32Column } from './columns.ts'
 /** Values of the place column that are no byte offset: the rows are in one table file, or in a set of files. */
 export const IN_FILE = 0xffffffff
 export const IN_FILE_SET = 0xfffffffe
+/** … or a transaction's marker, which has no bytes anywhere: `where` then holds producer id × 2^15 + epoch. */
+export const COMMIT_MARKER = 0xfffffffd
+export const ABORT_MARKER = 0xfffffffc
+/** What a marker counts as: the size of its control batch when served. Frozen. */
+export const MARKER_BYTES = 78
+const EPOCHS = 0x8000
 /** WAL objects are smaller than this. */
 export const MAX_OBJECT_BYTES = 0xfffffff0
 
@@ -52,6 +58,11 @@ export class ExtentTable {
     return this.#add(firstOffset, lastOffset, maxTimestampMs, bytes, commitTimeMs, object, byteOffset)
   }
 
+  /** A WAL extent or a marker, as a snapshot has its columns. */
+  restore(first: number, last: number, maxTimestampMs: number, bytes: number, commitTimeMs: number, where: number, place: number): number {
+    return this.#add(first, last, maxTimestampMs, bytes, commitTimeMs, where, place)
+  }
+
   /** `files` ascending, at least one. */
   addTable(
     firstOffset: number,
@@ -65,6 +76,12 @@ export class ExtentTable {
     const set = this.#nextSet++
     this.#sets.set(set, files)
     return this.#add(firstOffset, lastOffset, maxTimestampMs, bytes, commitTimeMs, set, IN_FILE_SET)
+  }
+
+  /** One offset, the end of a transaction. */
+  addMarker(offset: number, timeMs: number, producerId: number, producerEpoch: number, isCommit: boolean): number {
+    const place = isCommit ? COMMIT_MARKER : ABORT_MARKER
+    return this.#add(offset, offset, timeMs, MARKER_BYTES, timeMs, producerId * EPOCHS + producerEpoch, place)
   }
 
   #add(
@@ -96,6 +113,15 @@ export class ExtentTable {
     return this.place.get(slot) < MAX_OBJECT_BYTES
   }
 
+  isMarker(slot: number): boolean {
+    const place = this.place.get(slot)
+    return place === COMMIT_MARKER || place === ABORT_MARKER
+  }
+
+  isTable(slot: number): boolean {
+    return this.place.get(slot) >= IN_FILE_SET
+  }
+
   /** Table files of a table extent, ascending by id. */
   files(slot: number): readonly number[] {
     const where = this.where.get(slot)
@@ -109,6 +135,11 @@ export class ExtentTable {
       maxTimestampMs: this.maxTimestampMs.get(slot),
       originalBytes: this.originalBytes.get(slot),
       commitTimeMs: this.commitTimeMs.get(slot),
+    }
+    if (this.isMarker(slot)) {
+      const where = this.where.get(slot)
+      const isCommit = this.place.get(slot) === COMMIT_MARKER
+      return { kind: 'marker', ...base, producerId: Math.floor(where / EPOCHS), producerEpoch: where % EPOCHS, isCommit }
     }
     if (!this.isWal(slot)) return { kind: 'table', ...base, files: this.files(slot) }
     return { kind: 'wal', ...base, object: this.where.get(slot), byteOffset: this.place.get(slot), sizeBytes: base.originalBytes }

@@ -103,11 +103,15 @@ export class PartitionTable {
     return Math.max(this.logStartOffset.get(slot), this.extents.firstOffset.get(index.at(converted)))
   }
 
-  view(slot: number): PartitionView {
+  /** `stableOffset`: where the oldest open transaction begins, or -1. */
+  view(slot: number, stableOffset: number): PartitionView {
     const epochs = this.#epochs[slot]
+    const logStartOffset = this.logStartOffset.get(slot)
+    const endOffset = this.endOffset.get(slot)
     return {
-      logStartOffset: this.logStartOffset.get(slot),
-      endOffset: this.endOffset.get(slot),
+      logStartOffset,
+      endOffset,
+      lastStableOffset: stableOffset < 0 ? endOffset : Math.max(stableOffset, logStartOffset),
       leaderEpoch: epochs[epochs.length - 1].epoch,
       epochs,
       sizeBytes: this.bytes.get(slot),

@@ -118,8 +118,9 @@ export class ProducerTable {
     this.#ring.set(slot, 0)
   }
 
-  /** The sequence that must come next. */
+  /** The sequence that must come next; 0 in an epoch that has no batch yet. */
   nextSequence(slot: number): number {
+    if (this.#length(slot) === 0) return 0
     const at = this.#at(slot, this.#length(slot) - 1)
     return addSequence(this.#firstSequence[at].get(slot), this.#count[at].get(slot))
   }
@@ -166,12 +167,14 @@ export class ProducerTable {
     })
   }
 
+  /** Of its last batch; 0 in an epoch that has none yet. */
   lastOffset(slot: number): number {
+    if (this.#length(slot) === 0) return 0
     const at = this.#at(slot, this.#length(slot) - 1)
     return this.#firstOffset[at].get(slot) + this.#count[at].get(slot) - 1
   }
 
-  view(slot: number): ProducerView {
+  view(slot: number, transactionStartOffset: number): ProducerView {
     return {
       producerId: this.producerId.get(slot),
       epoch: this.epoch(slot),
@@ -182,14 +185,15 @@ export class ProducerTable {
         lastOffset: firstOffset + count - 1,
       })),
       lastAppendMs: this.lastAppendMs.get(slot),
+      transactionStartOffset,
     }
   }
 
-  /** Slots in use whose last append is before `olderThanMs`, at most `limit`. */
-  expired(olderThanMs: number, limit: number): number[] {
+  /** Slots in use whose last append is before `olderThanMs` and that `mayExpire`, at most `limit`. */
+  expired(olderThanMs: number, limit: number, mayExpire: (slot: number) => boolean): number[] {
     const slots: number[] = []
     for (let slot = 0; slot < this.#slots.rows && slots.length < limit; slot++) {
-      if (this.lastAppendMs.get(slot) < olderThanMs && this.producerId.get(slot) !== -1) slots.push(slot)
+      if (this.lastAppendMs.get(slot) < olderThanMs && this.producerId.get(slot) !== -1 && mayExpire(slot)) slots.push(slot)
     }
     return slots
   }

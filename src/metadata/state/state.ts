@@ -1,5 +1,5 @@
 import type { GroupRecord, OffsetItem } from '../commands.ts'
-import type {
+import type { AbortedTransaction, TransactionView,
   Deletion,
   Extent,
   PartitionView,
@@ -23,6 +23,7 @@ import { Schemas } from './schemas.ts'
 import { Shards } from './shards.ts'
 import { Tables } from './tables.ts'
 import { Topics } from './topics.ts'
+import { Transactions } from './transactions.ts'
 import { WalObjects } from './walObjects.ts'
 
 /** What `apply` changes: one room a kind of thing. A pure function of the entries applied. */
@@ -36,6 +37,7 @@ export class Rooms {
   readonly configs = new Configs()
   readonly shards = new Shards()
   readonly groupRows = new Groups()
+  readonly transactions = new Transactions()
   readonly podRows = new Pods()
   readonly schemaRows = new Schemas()
   clusterId = ''
@@ -88,7 +90,7 @@ export class State implements StateView {
 
   partition(topic: number, partition: number): PartitionView | null {
     const slot = this.#slot(topic, partition)
-    return slot < 0 ? null : this.rooms.parts.view(slot)
+    return slot < 0 ? null : this.rooms.parts.view(slot, this.rooms.transactions.open.first(slot))
   }
 
   extentAt(topic: number, partition: number, offset: number): Extent | null {
@@ -138,17 +140,22 @@ export class State implements StateView {
     return slot < 0 ? -1 : this.rooms.parts.firstUnconverted(slot)
   }
   unconvertedBytes(topic: number): number {
-    return this.rooms.topicRows.byNumber.get(topic)?.unconvertedBytes ?? 0
+    const row = this.rooms.topicRows.byNumber.get(topic)
+    return row === undefined ? 0 : row.unconvertedBytes - row.unstableBytes
   }
   unconvertedRecords(topic: number): number {
-    return this.rooms.topicRows.byNumber.get(topic)?.unconvertedRecords ?? 0
+    const row = this.rooms.topicRows.byNumber.get(topic)
+    return row === undefined ? 0 : row.unconvertedRecords - row.unstableRecords
   }
   oldestUnconvertedMs(topic: number): number {
-    const { parts, topicRows } = this.rooms
+    const { parts, topicRows, transactions } = this.rooms
     let oldest = Infinity
     for (const slot of topicRows.byNumber.get(topic)?.slots ?? []) {
       const converted = parts.converted.get(slot)
-      if (converted < parts.extentCount(slot)) oldest = Math.min(oldest, parts.extents.commitTimeMs.get(parts.index(slot)!.at(converted)))
+      if (converted === parts.extentCount(slot)) continue
+      const extent = parts.index(slot)!.at(converted)
+      const stable = transactions.open.first(slot)
+      if (stable < 0 || parts.extents.firstOffset.get(extent) < stable) oldest = Math.min(oldest, parts.extents.commitTimeMs.get(extent))
     }
     return oldest === Infinity ? -1 : oldest
   }
@@ -190,19 +197,53 @@ export class State implements StateView {
   producer(topic: number, partition: number, producerId: number): ProducerView | null {
     const partitionSlot = this.#slot(topic, partition)
     const slot = partitionSlot < 0 ? -1 : this.rooms.producerRows.find(partitionSlot, producerId)
-    return slot < 0 ? null : this.rooms.producerRows.view(slot)
+    return slot < 0 ? null : this.rooms.producerRows.view(slot, this.rooms.transactions.open.of(partitionSlot, producerId))
   }
   expiredProducers(
     olderThanMs: number,
     limit: number,
   ): readonly { topic: number; partition: number; producerId: number; lastOffset: number }[] {
-    const { producerRows, parts } = this.rooms
-    return producerRows.expired(olderThanMs, limit).map((slot) => ({
+    const { producerRows, parts, transactions } = this.rooms
+    // never while a transaction is open
+    const mayExpire = (slot: number): boolean =>
+      transactions.open.of(producerRows.partitionSlot.get(slot), producerRows.producerId.get(slot)) < 0
+    return producerRows.expired(olderThanMs, limit, mayExpire).map((slot) => ({
       topic: parts.topic.get(producerRows.partitionSlot.get(slot)),
       partition: parts.partition.get(producerRows.partitionSlot.get(slot)),
       producerId: producerRows.producerId.get(slot),
       lastOffset: producerRows.lastOffset(slot),
     }))
+  }
+
+  *producers(topic: number, partition: number): Iterable<ProducerView> {
+    const partitionSlot = this.#slot(topic, partition)
+    if (partitionSlot < 0) return
+    const { producerRows, transactions } = this.rooms
+    for (const slot of producerRows.slotsOf(partitionSlot))
+      yield producerRows.view(slot, transactions.open.of(partitionSlot, producerRows.producerId.get(slot)))
+  }
+
+  transaction(transactionalId: string): TransactionView | null {
+    return this.rooms.transactions.byId.get(transactionalId) ?? null
+  }
+  transactions(): Iterable<TransactionView> {
+    return this.rooms.transactions.byId.values()
+  }
+  ongoingTransactions(): Iterable<TransactionView> {
+    return this.rooms.transactions.ongoing
+  }
+  transactionOf(producerId: number): TransactionView | null {
+    return this.rooms.transactions.byProducerId.get(producerId) ?? null
+  }
+  isOffsetPending(groupId: string, topic: number, partition: number): boolean {
+    return this.rooms.transactions.isPending(groupId, topic, partition)
+  }
+  hasPendingOffsets(groupId: string): boolean {
+    return this.rooms.transactions.hasPending(groupId)
+  }
+  abortedTransactions(topic: number, partition: number, fromOffset: number, upTo: number): readonly AbortedTransaction[] {
+    const slot = this.#slot(topic, partition)
+    return slot < 0 ? [] : this.rooms.transactions.aborted.between(slot, fromOffset, upTo)
   }
 
   shard(shard: number): { readonly owner: number; readonly epoch: number } {

@@ -11,6 +11,9 @@ export class TopicRow implements TopicView {
   configVersion: number
   unconvertedBytes = 0
   unconvertedRecords = 0
+  /** What of these lies at or above the last stable offsets. */
+  unstableBytes = 0
+  unstableRecords = 0
 
   constructor(row: {
     readonly topic: number

@@ -155,6 +155,7 @@ describe('CommitWal by hand', () => {
           producerEpochs: many(true, 32_767),
           baseSequences: many(true, 2 ** 31 - 1),
           appendTimesMs: many(true, 2 ** 53 - 1),
+          transactions: many(false, 2),
         }
       })
       const command = {

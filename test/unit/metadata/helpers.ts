@@ -74,6 +74,8 @@ export interface TestBatch {
   readonly epoch?: number
   readonly sequence?: number
   readonly appendTimeMs?: number
+  /** TXN_…; TXN_NONE when left out. */
+  readonly transaction?: number
 }
 
 export function part(topic: number, partition: number, byteOffset: number, ...batches: TestBatch[]): WalPart {
@@ -88,6 +90,7 @@ export function part(topic: number, partition: number, byteOffset: number, ...ba
     producerEpochs: batches.map((b) => b.epoch ?? (b.producerId === undefined ? -1 : 0)),
     baseSequences: batches.map((b) => b.sequence ?? -1),
     appendTimesMs: batches.map((b) => b.appendTimeMs ?? -1),
+    transactions: batches.some((b) => b.transaction !== undefined) ? batches.map((b) => b.transaction ?? 0) : [],
   }
 }
 

@@ -3,6 +3,7 @@ import type { AddedFile, Command, FileRange, WalPart } from '../../../src/metada
 import type { RawEntry } from '../../../src/metadata/entryLog.ts'
 import type { Extent } from '../../../src/metadata/view.ts'
 import { shardOf } from '../../../src/metadata/state/shards.ts'
+import { makeTransactional, randomTransaction } from './randomTransactions.ts'
 import { type Rooms, State } from '../../../src/metadata/state/state.ts'
 
 /** A small seeded generator (mulberry32): a seed gives the same commands for ever. */
@@ -39,13 +40,16 @@ export class Random {
 /** Makes commands that mostly make sense for the state, and some that do not; packs them into chained entries. */
 export class CommandSource {
   readonly random: Random
+  /** With transactions, from entry 2 on. */
+  readonly #level: 1 | 2
   readonly #state: State
   readonly #sequences = new Map<string, number>()
   #files = 0
   #objects = 0
 
-  constructor(seed: number, rooms: Rooms) {
+  constructor(seed: number, rooms: Rooms, level: 1 | 2 = 1) {
     this.random = new Random(seed)
+    this.#level = level
     this.#state = new State(rooms)
   }
 
@@ -54,7 +58,7 @@ export class CommandSource {
     const { rooms } = this.#state
     const number = rooms.lastEntry + 1
     const own = rooms.podRows.incarnations.get(1)
-    const commands = own === undefined ? [this.#register()] : Array.from({ length: 1 + this.random.int(4) }, () => this.command())
+    const commands = own === undefined ? [this.#register()] : this.#commands()
     let attachmentBytes = 0
     let sequence = own?.lastSequence ?? 0
     const proposals = commands.map((command) => {
@@ -76,13 +80,19 @@ export class CommandSource {
       kind: 'registerIncarnation',
       pod: `pod-${this.random.int(3)}`,
       nonce: Buffer.from(this.random.hex(32), 'hex'),
-      level: 1,
+      level: this.#level,
       fenceOlder: false,
     }
   }
 
+  #commands(): Command[] {
+    if (this.#level > this.#state.level) return [{ kind: 'setLevel', level: this.#level }]
+    return Array.from({ length: 1 + this.random.int(4) }, () => this.command())
+  }
+
   command(): Command {
     const { random } = this
+    if (this.#level > 1 && random.chance(0.3)) return randomTransaction(random, this.#state)
     const roll = random.int(100)
     if (roll < 45) return this.#commitWal()
     if (roll < 55) return this.#convert()
@@ -164,6 +174,7 @@ export class CommandSource {
         baseSequences,
         appendTimesMs: many(() => (random.chance(0.5) ? -1 : random.int(1000))),
       })
+      if (this.#level > 1 && topic !== undefined && random.chance(0.6)) makeTransactional(random, this.#state, parts)
       at += sizesBytes.reduce((a, b) => a + b, 0)
     }
     const walSequence = random.chance(0.97) ? this.#nextWalSequence() : 1
@@ -209,7 +220,7 @@ export class CommandSource {
     const converted: { partition: number; firstOffset: number; lastOffset: number }[] = []
     const ranges: FileRange[] = []
     for (let partition = 0; partition < (topic?.partitions ?? 0); partition++) {
-      const wal = this.#extents(topic!.topic, partition).filter((extent) => extent.kind === 'wal')
+      const wal = this.#extents(topic!.topic, partition).filter((extent) => extent.kind !== 'table')
       const taken = wal.slice(0, this.random.int(wal.length + 1))
       if (taken.length === 0) continue
       const { logStartOffset } = this.#state.partition(topic!.topic, partition)!

@@ -11,12 +11,13 @@ export class Bench {
   #nowMs: number
   #walSequence = 0
 
-  constructor(rooms = new Rooms(), nowMs = 1_700_000_000_000) {
+  constructor(rooms = new Rooms(), nowMs = 1_700_000_000_000, level = 1) {
     this.rooms = rooms
     this.state = new State(rooms)
     this.#nowMs = nowMs
     if (rooms.lastEntry === 0)
-      this.apply({ kind: 'registerIncarnation', pod: 'pod-a', nonce: Buffer.alloc(16, 1), level: 1, fenceOlder: true })
+      this.apply({ kind: 'registerIncarnation', pod: 'pod-a', nonce: Buffer.alloc(16, 1), level, fenceOlder: true })
+    if (level > rooms.level) this.apply({ kind: 'setLevel', level })
     this.#walSequence = rooms.podRows.incarnations.get(1)!.lastWalSequence
   }
 
@@ -99,7 +100,9 @@ export class Bench {
     return [...this.state.extents(topic, partition, 0)].map((e) =>
       e.kind === 'wal'
         ? `wal:${e.firstOffset}-${e.lastOffset}@${e.object}+${e.byteOffset}`
-        : `table:${e.firstOffset}-${e.lastOffset}[${e.files.join()}]`,
+        : e.kind === 'marker'
+          ? `${e.isCommit ? 'commit' : 'abort'}:${e.firstOffset}@${e.producerId}/${e.producerEpoch}`
+          : `table:${e.firstOffset}-${e.lastOffset}[${e.files.join()}]`,
     )
   }
 }

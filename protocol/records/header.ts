@@ -78,6 +78,7 @@ export const batchOffsetCount = (buf: Uint8Array, at = 0): number => getInt32(bu
 export const batchLastOffset = (buf: Uint8Array, at = 0): number => getInt64(buf, at) + getInt32(buf, at + 23)
 export const batchBaseTimestampMs = (buf: Uint8Array, at = 0): number => getInt64(buf, at + 27)
 export const batchMaxTimestampMs = (buf: Uint8Array, at = 0): number => getInt64(buf, at + 35)
+export const batchProducerId = (buf: Uint8Array, at = 0): number => getInt64(buf, at + 43)
 export const batchRecordCount = (buf: Uint8Array, at = 0): number => getInt32(buf, at + 57)
 
 /**

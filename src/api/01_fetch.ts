@@ -8,8 +8,8 @@
  * - current_leader_epoch older than ours: FENCED_LEADER_EPOCH, newer: UNKNOWN_LEADER_EPOCH (KIP-320). With the former, v16
  *   names the leader and its address (KIP-951).
  * - last_fetched_epoch (v12) that ended before the fetch offset: diverging_epoch and no records (KIP-595).
- * - The last stable offset is the high watermark; the aborted list is null for read_uncommitted and empty for read_committed,
- *   and for partitions that do not exist, as Kafka has it.
+ * - read_committed ends at the last stable offset, which every answer names; the aborted list (null for read_uncommitted, empty for
+ *   partitions that do not exist) is sorted by first offset. Records of aborted transactions are served, and the marker with them.
  * - Sessions (KIP-227): answers carry session id 0, "none was made", which is always legal; so every request is a full one.
  *   A request that goes on in a session is FETCH_SESSION_ID_NOT_FOUND, upon which clients send a full one.
  *
@@ -39,8 +39,9 @@ type Outcome = { readonly answer: PartitionAnswer } | { readonly at: number }
 async function handle(request: Request, context: RequestContext, parts: ApiParts): Promise<ResponseOf<1>> {
   const goesOn = context.version >= 7 && request.sessionEpoch > 0
   if (goesOn) return { throttleTimeMs: 0, errorCode: Errors.FETCH_SESSION_ID_NOT_FOUND, sessionId: 0, responses: [] }
+  const committed = request.isolationLevel === READ_COMMITTED
   const wanted: FetchPartition[] = []
-  const outcomes = request.topics.map((topic) => prepareTopic(topic, context, wanted, parts))
+  const outcomes = request.topics.map((topic) => prepareTopic(topic, committed, context, wanted, parts))
   const inError = outcomes.some((topic) => topic.some((outcome) => 'answer' in outcome))
   const maxBytes = Math.min(request.maxBytes, parts.brokerConfigs.number('fetch.max.bytes'))
   const fetched = await parts.log.fetch({
@@ -50,7 +51,6 @@ async function handle(request: Request, context: RequestContext, parts: ApiParts
     maxWaitMs: inError ? 0 : Math.max(0, request.maxWaitMs),
     signal: context.connection.signal,
   })
-  const committed = request.isolationLevel === READ_COMMITTED
   const responses = request.topics.map((topic, t) => ({
     ...identity(topic, context),
     partitions: topic.partitions.map(({ partition }, p) => {
@@ -65,7 +65,7 @@ function identity(topic: Topic, context: RequestContext): { readonly topic: stri
   return context.version >= 13 ? { topicId: topic.topicId } : { topic: topic.topic }
 }
 
-function prepareTopic(topic: Topic, context: RequestContext, wanted: FetchPartition[], parts: ApiParts): Outcome[] {
+function prepareTopic(topic: Topic, isCommitted: boolean, context: RequestContext, wanted: FetchPartition[], parts: ApiParts): Outcome[] {
   const { state } = parts.metadata
   const found = findTopic(state, context.version >= 13 ? { byId: true, topicId: topic.topicId } : { byId: false, name: topic.topic })
   return topic.partitions.map((asked): Outcome => {
@@ -75,7 +75,8 @@ function prepareTopic(topic: Topic, context: RequestContext, wanted: FetchPartit
     if (view === null) return unknown(Errors.UNKNOWN_TOPIC_OR_PARTITION)
     const answer = epochAnswer(asked, found, view, context, parts)
     if (answer !== null) return { answer }
-    wanted.push({ topic: found.topic, partition: asked.partition, fetchOffset: asked.fetchOffset, maxBytes: asked.partitionMaxBytes })
+    const { partition, fetchOffset, partitionMaxBytes: maxBytes } = asked
+    wanted.push({ topic: found.topic, partition, fetchOffset, maxBytes, isCommitted })
     return { at: wanted.length - 1 }
   })
 }
@@ -99,12 +100,12 @@ function epochAnswer(
   const end = epochEnd(view, asked.lastFetchedEpoch)
   if (end.epoch < 0) return errorAnswer(asked.partition, Errors.OFFSET_OUT_OF_RANGE)
   if (end.epoch === asked.lastFetchedEpoch && end.endOffset >= asked.fetchOffset) return null
-  const { endOffset, logStartOffset } = view
+  const { endOffset, lastStableOffset, logStartOffset } = view
   return {
     partitionIndex: asked.partition,
     errorCode: Errors.NONE,
     highWatermark: endOffset,
-    lastStableOffset: endOffset,
+    lastStableOffset,
     logStartOffset,
     divergingEpoch: end,
     abortedTransactions: null,
@@ -113,15 +114,15 @@ function epochAnswer(
 }
 
 function toAnswer(partitionIndex: number, fetched: FetchedPartition, committed: boolean): PartitionAnswer {
-  const { error, highWatermark, logStartOffset, records } = fetched
+  const { error, highWatermark, lastStableOffset, logStartOffset, abortedTransactions, records } = fetched
   if (error !== Errors.NONE) return errorAnswer(partitionIndex, error)
   return {
     partitionIndex,
     errorCode: Errors.NONE,
     highWatermark,
-    lastStableOffset: highWatermark,
+    lastStableOffset,
     logStartOffset,
-    abortedTransactions: committed ? [] : null,
+    abortedTransactions: committed ? abortedTransactions : null,
     records,
   }
 }

@@ -33,6 +33,7 @@ const LINE_MS = 20
 /** Rows that were loaded and turned out to be holes this many times are read in one go, whatever memory that takes. */
 const LOAD_ROUNDS = 4
 
+const NONE: FetchedPartition['abortedTransactions'] = []
 const EMPTY: readonly Uint8Array[] = []
 
 /** Fetch by the rules of KIP-74, and the wait for `minBytes` (K: ReplicaManager.readFromLog, DelayedFetch). */
@@ -185,7 +186,7 @@ export class Fetcher {
         continue
       }
       const limitBytes = Math.max(0, Math.min(wanted.maxBytes, left))
-      const hot = reader.hot(wanted.topic, wanted.partition, wanted.fetchOffset, limitBytes, minOne)
+      const hot = reader.hot(wanted, limitBytes, minOne)
       if (hot !== null && 'whenReady' in hot && loading !== null) {
         loading.push(hot)
         continue
@@ -216,7 +217,7 @@ export class Fetcher {
     try {
       for (let attempt = 0; ; attempt++) {
         try {
-          return await reader.cold(wanted.topic, wanted.partition, wanted.fetchOffset, limitBytes)
+          return await reader.cold(wanted, limitBytes)
         } catch (error) {
           if (attempt > 0 || !hasCode(error, 'STORE_NOT_FOUND')) throw error
           await metadata.barrier() // it has moved: resolve again (L8)
@@ -243,7 +244,9 @@ export class Fetcher {
         return {
           error,
           highWatermark: known ? view.endOffset : -1,
+          lastStableOffset: known ? view.lastStableOffset : -1,
           logStartOffset: known ? view.logStartOffset : -1,
+          abortedTransactions: NONE,
           records: EMPTY,
           sizeBytes: 0,
         }
@@ -257,10 +260,17 @@ export class Fetcher {
       return {
         error: Errors.NONE,
         highWatermark: view.endOffset,
+        lastStableOffset: view.lastStableOffset,
         logStartOffset: view.logStartOffset,
+        abortedTransactions: taken === null ? NONE : byFirstOffset(taken.aborted),
         records: taken?.records ?? EMPTY,
         sizeBytes: taken?.sizeBytes ?? 0,
       }
     })
   }
+}
+
+/** Clients expect them in this order (K: TransactionIndex; franz-go, librdkafka). */
+function byFirstOffset(aborted: ReadBatches['aborted']): FetchedPartition['abortedTransactions'] {
+  return aborted.length < 2 ? aborted : aborted.toSorted((a, b) => a.firstOffset - b.firstOffset)
 }

@@ -55,13 +55,18 @@ export interface FetchPartition {
   readonly partition: number
   readonly fetchOffset: number
   readonly maxBytes: number
+  /** read_committed: nothing at or above the last stable offset. Else, or left out, everything. */
+  readonly isCommitted?: boolean
 }
 
 export interface FetchedPartition {
   /** Kafka error code. */
   readonly error: number
   readonly highWatermark: number
+  readonly lastStableOffset: number
   readonly logStartOffset: number
+  /** Of read_committed, by first offset: what of the records below must be left out. */
+  readonly abortedTransactions: readonly { readonly producerId: number; readonly firstOffset: number }[]
   /** Whole batches, base offset and leader epoch patched; not to be changed. */
   readonly records: readonly Uint8Array[]
   readonly sizeBytes: number
@@ -89,7 +94,7 @@ export interface Log {
     readonly maxWaitMs: number
     readonly signal: AbortSignal
   }): Promise<readonly FetchedPartition[]>
-  /** First record at or after the time, below the end; null when none. After a barrier. */
+  /** First record (or marker) at or after the time, below the end; null when none. After a barrier. */
   offsetByTime(
     topic: number,
     partition: number,

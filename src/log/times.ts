@@ -78,6 +78,7 @@ export class TimeLookup {
 
   async #first(extent: Extent, partition: number, fromOffset: number, timestampMs: number): Promise<TimedOffset | null> {
     const from = Math.max(fromOffset, extent.firstOffset)
+    if (extent.kind === 'marker') return { offset: extent.firstOffset, timestampMs: extent.maxTimestampMs }
     if (extent.kind === 'wal') return this.#firstInWal(extent, from, timestampMs)
     const found = await this.#tables.findByTime({ files: filesOf(this.#metadata, extent), partition, fromOffset: from, timestampMs })
     return found !== null && found.offset <= extent.lastOffset ? found : null

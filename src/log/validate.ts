@@ -10,6 +10,7 @@ import {
 import { checkBatch, validateRecords, type BatchRules, type RecordError, type RecordsCheck } from '../../protocol/records/validate.ts'
 import type { Clock } from '../base/clock.ts'
 import { WorkerPool } from '../base/workers.ts'
+import { TXN_ADDED, TXN_IMPLICIT, TXN_NONE } from '../metadata/commands.ts'
 import type { TopicView } from '../metadata/view.ts'
 import type { WalBatch } from '../wal/port.ts'
 
@@ -50,6 +51,8 @@ export interface ProduceValidatorOptions {
 const INLINE_BYTES = 32 * 1024
 /** … unless they inflate to more than this, which a worker then does. */
 const INLINE_INFLATED_BYTES = 512 * 1024
+/** The Produce version from which an append adds its partition to the transaction (KIP-890). */
+const IMPLICIT_SINCE = 12
 const NO_ERRORS: readonly RecordError[] = []
 
 /**
@@ -73,9 +76,8 @@ export class ProduceValidator {
     const checked = checkBatch(records, rules)
     if (checked.header === null) return { error: checked.error, message: checked.message, recordErrors: NO_ERRORS }
     const header = checked.header
-    if (isTransactional(header.attributes)) {
-      return { error: Errors.INVALID_TXN_STATE, message: 'Transactions are not served', recordErrors: NO_ERRORS }
-    }
+    if (isTransactional(header.attributes) && header.producerId < 0)
+      return { error: Errors.INVALID_RECORD, message: 'A transactional batch needs a producer id', recordErrors: NO_ERRORS }
     const bytes = records!.subarray(0, header.sizeBytes)
     const outcome = this.#inline(bytes, header, rules)
     if (outcome === null) return this.#later(bytes, header, rules)
@@ -135,5 +137,6 @@ function stamped(bytes: Uint8Array, header: BatchHeader, rules: BatchRules, maxT
     producerEpoch: header.producerEpoch,
     baseSequence: header.baseSequence,
     appendTimeMs: appendTime ? rules.nowMs : -1,
+    transaction: !isTransactional(header.attributes) ? TXN_NONE : rules.produceVersion >= IMPLICIT_SINCE ? TXN_IMPLICIT : TXN_ADDED,
   }
 }

@@ -1,6 +1,8 @@
-import type { WalPart } from '../metadata/commands.ts'
+import { TXN_NONE, type WalPart } from '../metadata/commands.ts'
 import type { AppendedBatch, WalBatch } from './port.ts'
 import type { IndexPart } from './format.ts'
+
+const NONE: readonly number[] = []
 
 /** One batch on its way: appended, uploaded, sequenced, answered. */
 export interface Item {
@@ -97,6 +99,7 @@ export function partsOf(items: readonly Item[]): { readonly parts: WalPart[]; re
     producerEpochs: run.map((item) => item.batch.producerEpoch),
     baseSequences: run.map((item) => item.batch.baseSequence),
     appendTimesMs: run.map((item) => item.batch.appendTimeMs),
+    transactions: run.some((item) => item.batch.transaction) ? run.map((item) => item.batch.transaction ?? TXN_NONE) : NONE,
   }))
   return { parts, itemsOf }
 }

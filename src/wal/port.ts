@@ -11,6 +11,8 @@ export interface WalBatch {
   readonly baseSequence: number
   /** -1 unless the broker stamped the batch. */
   readonly appendTimeMs: number
+  /** TXN_… of metadata/commands.ts; left out when it is not transactional. */
+  readonly transaction?: number
 }
 
 export interface AppendedBatch {

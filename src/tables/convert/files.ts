@@ -3,14 +3,24 @@ import { RowFileEncoder } from '../parquet/encoder.ts'
 import { mergeRowFiles, type MergeInput } from '../parquet/merge.ts'
 import type { RowFileStats } from '../parquet/rowWriter.ts'
 import type { EncodeTask, FileResult, MergeTask } from './tasks.ts'
+import { AbortedBatches } from './aborted.ts'
 import { Upload } from './upload.ts'
 
 /** Writes the rows of a task's batches to one file. A task without rows makes none. */
 export async function encode(task: EncodeTask, store: ObjectStore): Promise<FileResult> {
   const encoder = new RowFileEncoder()
+  let list: EncodeTask['parts'][number]['aborted'] = []
+  let aborted = new AbortedBatches(list)
   for (const part of task.parts) {
     const bytes = new Uint8Array(task.bytes, part.at, part.sizeBytes)
-    encoder.addBatches(part.partition, part.baseOffset, bytes, { fromOffset: part.fromOffset, toOffset: part.toOffset })
+    // parts of one partition share their list
+    if (part.aborted !== list) {
+      list = part.aborted
+      aborted = new AbortedBatches(list)
+    }
+    const { fromOffset, toOffset } = part
+    const isLeftOut = list.length === 0 ? undefined : (producerId: number, offset: number): boolean => aborted.has(producerId, offset)
+    encoder.addBatches(part.partition, part.baseOffset, bytes, { fromOffset, toOffset, isLeftOut })
   }
   const { chunks, ...stats } = encoder.finish()
   if (stats.rows > 0) await store.put(task.key, chunks, { reason: 'convert' })

@@ -36,6 +36,15 @@ export interface JobOutcome {
   readonly complete: boolean
 }
 
+/** What a range of nothing but ends of transactions comes to. */
+const NO_FILE: FileResult = {
+  key: '',
+  sizeBytes: 0,
+  rows: 0,
+  ranges: [],
+  metrics: { columnSizes: [], valueCounts: [], nullValueCounts: [], lowerBounds: [], upperBounds: [], splitOffsets: [] },
+}
+
 /**
  * Converts what a topic has in the WAL, up to a few files, and commits it: read, encode in workers, publish. Nothing is
  * deleted while it is in doubt whether a commit landed (P4). Errors of a file leave the other files to be committed and
@@ -110,10 +119,11 @@ export class ConversionJob {
     const parts: EncodePart[] = []
     const slice = new TimeSlice(clock)
     let at = 0
-    for (const { partition, fromOffset, extents } of file.spans) {
+    for (const { partition, fromOffset, extents, aborted } of file.spans) {
       // extents that follow each other are one part: tens of thousands of small ones must not be cloned one by one
       let part: { -readonly [Field in keyof EncodePart]: EncodePart[Field] } | null = null
       for (const extent of extents) {
+        if (extent.kind === 'marker') continue
         const { firstOffset, lastOffset, sizeBytes } = extent
         // most are still in memory: no promise for each of them
         if (!wal.copyCached(extent, target, at)) await this.#copyRead(extent, target, at)
@@ -121,7 +131,8 @@ export class ConversionJob {
           part.toOffset = lastOffset
           part.sizeBytes += sizeBytes
         } else {
-          part = { partition, baseOffset: firstOffset, fromOffset: Math.max(fromOffset, firstOffset), toOffset: lastOffset, at, sizeBytes }
+          const from = Math.max(fromOffset, firstOffset)
+          part = { partition, baseOffset: firstOffset, fromOffset: from, toOffset: lastOffset, at, sizeBytes, aborted }
           parts.push(part)
         }
         at += sizeBytes
@@ -129,6 +140,7 @@ export class ConversionJob {
         if (pause !== null) await pause
       }
     }
+    if (parts.length === 0) return NO_FILE
     return workers.encode({ kind: 'encode', key: layout.data(location, metadata.incarnation, uuid()), bytes, parts })
   }
 
@@ -142,7 +154,7 @@ export class ConversionJob {
 /** A written file with what only the state knows: how many produced bytes its ranges stand for. */
 function staged(plan: FilePlan, file: FileResult): StagedFile {
   const originalBytes = new Map(
-    plan.spans.map(({ partition, extents }) => [partition, extents.reduce((sum, extent) => sum + extent.originalBytes, 0)]),
+    plan.spans.map(({ partition, extents }) => [partition, extents.reduce((sum, extent) => sum + (extent.kind === 'wal' ? extent.originalBytes : 0), 0)]),
   )
   return {
     key: file.key,

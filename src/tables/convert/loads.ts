@@ -82,7 +82,7 @@ export class Loads {
 
   #ends(topic: TopicView): number[] {
     const { state } = this.#options.metadata
-    return Array.from({ length: topic.partitions }, (_, partition) => state.partition(topic.topic, partition)?.endOffset ?? 0)
+    return Array.from({ length: topic.partitions }, (_, partition) => state.partition(topic.topic, partition)?.lastStableOffset ?? 0)
   }
 
   /** Records below `ends` that are not in the table. */

@@ -17,6 +17,8 @@ export interface EncodePart {
   readonly toOffset: number
   readonly at: number
   readonly sizeBytes: number
+  /** Batches of these transactions are no rows; `lastOffset` is the marker's. */
+  readonly aborted: readonly { readonly producerId: number; readonly firstOffset: number; readonly lastOffset: number }[]
 }
 
 /** Batches to one table file; parts in order of partition and offset. */

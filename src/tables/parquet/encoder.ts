@@ -4,9 +4,11 @@ import {
   batchBaseTimestampMs,
   batchMaxTimestampMs,
   batchOffsetCount,
+  batchProducerId,
   batchRecordCount,
   codecOf,
   isControl,
+  isTransactional,
   timestampTypeOf,
   wholeBatchBytes,
 } from '../../../protocol/records/header.ts'
@@ -50,24 +52,31 @@ export class RowFileEncoder {
   /**
    * Adds whole batches that stand back to back in `bytes`, any codec; the first has base offset `firstOffset`, each next
    * one begins where the one before it ends. Only rows with offsets in [fromOffset, toOffset] are taken; control batches
-   * have none. Calls come in the order of (partition, offset). Errors: CORRUPT for bytes that are no batches, REFUSED for
+   * have none, nor has a transactional batch that `isLeftOut` (of an aborted transaction). Calls come in the order of (partition, offset). Errors: CORRUPT for bytes that are no batches, REFUSED for
    * rows out of order; the encoder is of no use after either.
    */
   addBatches(
     partition: number,
     firstOffset: number,
     bytes: Uint8Array,
-    options: { readonly fromOffset?: number; readonly toOffset?: number } = {},
+    options: {
+      readonly fromOffset?: number
+      readonly toOffset?: number
+      readonly isLeftOut?: (producerId: number, baseOffset: number) => boolean
+    } = {},
   ): { readonly nextOffset: number } {
     const fromOffset = options.fromOffset ?? 0
     const toOffset = options.toOffset ?? Infinity
+    const { isLeftOut } = options
     let baseOffset = firstOffset
     for (let at = 0; at < bytes.length;) {
       const sizeBytes = wholeBatchBytes(bytes, at)
       if (sizeBytes < 0) throw corrupt(`no whole record batch at byte ${at} of partition ${partition}, offset ${baseOffset}`)
       const nextOffset = baseOffset + batchOffsetCount(bytes, at)
       if (nextOffset <= baseOffset) throw corrupt(`a record batch of partition ${partition} spans no offsets at ${baseOffset}`)
-      if (nextOffset > fromOffset && baseOffset <= toOffset && !isControl(batchAttributes(bytes, at))) {
+      const attributes = batchAttributes(bytes, at)
+      const isAborted = isLeftOut !== undefined && isTransactional(attributes) && isLeftOut(batchProducerId(bytes, at), baseOffset)
+      if (nextOffset > fromOffset && baseOffset <= toOffset && !isControl(attributes) && !isAborted) {
         this.#addBatch(partition, baseOffset, bytes.subarray(at, at + sizeBytes), fromOffset, toOffset)
       }
       baseOffset = nextOffset

@@ -19,6 +19,7 @@ import { registerProcessMetrics } from './http/processMetrics.ts'
 import { startHttp, type HttpServer } from './http/server.ts'
 import { PartitionLog } from './log/log.ts'
 import { Retention } from './log/retention.ts'
+import { TransactionTimeouts } from './log/transactionTimeouts.ts'
 import { ProduceValidator } from './log/validate.ts'
 import { openMetadata } from './metadata/open.ts'
 import type { TopicView } from './metadata/view.ts'
@@ -172,6 +173,13 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       requestConversion: (topic) => tables.converter.request(topic, 'convert'),
       everyMs: brokerConfigs.number('log.retention.check.interval.ms'),
       producerExpiryMs: brokerConfigs.number('producer.id.expiration.ms'),
+    }),
+    new TransactionTimeouts({
+      metadata,
+      clock,
+      logger,
+      everyMs: brokerConfigs.number('transaction.abort.timed.out.transaction.cleanup.interval.ms'),
+      idExpiryMs: brokerConfigs.number('transactional.id.expiration.ms'),
     }),
   ]
   /** Brings what a topic holds into its table before the topic goes (T20). */

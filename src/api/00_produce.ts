@@ -7,8 +7,9 @@
  * - Every partition succeeds or fails by itself; a refused batch says why (v8: record_errors, error_message; KIP-467).
  * - Everything up to the append runs synchronously: batches of a connection reach the sequencer in order (L12).
  * - The timestamp and the log start offset of the answer are those the sequencer gave; of a duplicate, the original ones.
- * - A transactional id, or a transactional batch, is refused: transactions are not served. TRANSACTIONAL_ID_AUTHORIZATION_FAILED
- *   is the one code that every client takes as final (see 10_findCoordinator.ts).
+ * - Transactional batches need a transactional id, else TRANSACTIONAL_ID_AUTHORIZATION_FAILED for all, and are of one producer, else
+ *   INVALID_PRODUCER_ID_MAPPING for all (K: KafkaApis, ReplicaManager). The sequencer checks each against its transaction (KIP-890): up
+ *   to v11 its partition must have been added, else TRANSACTION_ABORTABLE (before v11 INVALID_TXN_STATE); from v12 on the append adds it.
  * - Storage failures are retriable codes (support/failures.ts).
  *
  * v5 log start offset · v7 zstd · v8 record errors · v9 flexible · v10 current leader (KIP-951: never needed, every node serves
@@ -21,6 +22,7 @@ import { CloseConnection, serve, type RequestContext } from './handler.ts'
 import type { ApiParts } from './parts.ts'
 import { storageFailure } from './support/failures.ts'
 import { findTopic } from './support/topics.ts'
+import { servesTransactions } from './support/transactions.ts'
 
 export default serve(0, { min: 3, max: 13, advertisedMin: 0 }, { handle, fail })
 
@@ -32,19 +34,17 @@ type AppendItem = Parameters<ApiParts['log']['append']>[0][number]
 /** One partition of the request: an answer already known, or the place of its batch in the append. */
 type Outcome = { readonly answer: PartitionAnswer } | { readonly at: number; refusal: Refusal | null }
 
-const TRANSACTIONS_REFUSED = 'Transactions are not served yet: produce without a transactional id.'
-
 async function handle(request: Request, context: RequestContext, parts: ApiParts): Promise<ResponseOf<0> | null> {
   if (request.acks < -1 || request.acks > 1) return fail(request, Errors.INVALID_REQUIRED_ACKS, context)
-  if (request.transactionalId !== null)
-    return answered(request, context, refuseAll(request, Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, TRANSACTIONS_REFUSED))
   const items: AppendItem[] = []
   const outcomes = request.topicData.map((topic) =>
     topic.partitionData.map((partition) => prepare(topic, partition, context.version, items, parts)),
   )
+  const wrong = transactionError(request, items, parts)
+  if (wrong !== Errors.NONE) return answered(request, context, refuseAll(request, wrong, null))
   const { batches, throttleMs } = await append(items, parts)
   const answers = request.topicData.map((topic, t) =>
-    topic.partitionData.map((partition, p) => toAnswer(partition.index, outcomes[t][p], batches)),
+    topic.partitionData.map((partition, p) => toAnswer(partition.index, outcomes[t][p], batches, context.version)),
   )
   return answered(request, context, answers, throttleMs)
 }
@@ -75,6 +75,18 @@ function prepare(topic: Topic, partition: Topic['partitionData'][number], versio
   return outcome
 }
 
+/** What is wrong with the transactional batches of a request as a whole, or NONE. */
+function transactionError(request: Request, items: readonly AppendItem[], parts: ApiParts): number {
+  let producerId = -1
+  for (const { batch } of items) {
+    if (!batch.transaction) continue
+    if (request.transactionalId === null || !servesTransactions(parts)) return Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    if (producerId >= 0 && batch.producerId !== producerId) return Errors.INVALID_PRODUCER_ID_MAPPING
+    producerId = batch.producerId
+  }
+  return Errors.NONE
+}
+
 function isValidated(checked: Validated | Refusal): checked is Validated {
   return 'batch' in checked
 }
@@ -95,11 +107,12 @@ async function append(
   }
 }
 
-function toAnswer(index: number, outcome: Outcome, batches: readonly AppendedBatch[]): PartitionAnswer {
+function toAnswer(index: number, outcome: Outcome, batches: readonly AppendedBatch[], version: number): PartitionAnswer {
   if ('answer' in outcome) return outcome.answer
   const { error, baseOffset, appendTimeMs, logStartOffset } = batches[outcome.at]
   if (outcome.refusal !== null && error === outcome.refusal.error) return refusalAnswer(index, outcome.refusal)
-  return { index, errorCode: error, baseOffset, logAppendTimeMs: appendTimeMs, logStartOffset }
+  const errorCode = error === Errors.TRANSACTION_ABORTABLE && version < 11 ? Errors.INVALID_TXN_STATE : error
+  return { index, errorCode, baseOffset, logAppendTimeMs: appendTimeMs, logStartOffset }
 }
 
 function errorAnswer(index: number, error: number): PartitionAnswer {

@@ -5,7 +5,8 @@
  *   name. Unknown topic id (v10): UNKNOWN_TOPIC_ID.
  * - Null topics (v2): every committed offset of the group.
  * - Nothing is answered from an old view: the handler waits for the metadata log's end first (L8).
- * - require_stable (v7) asks to wait out pending transactional commits: there are none.
+ * - require_stable (v7, KIP-447): UNSTABLE_OFFSET_COMMIT for a partition of which a running transaction holds an offset; the client
+ *   asks again.
  * - Offsets belong to a topic's id; those of a deleted topic are gone with it, also when its name is used again.
  *
  * v2 top-level error · v5 leader epoch · v6 flexible · v8 many groups, each with its own error · v9 member id and epoch (of KIP-848
@@ -28,10 +29,13 @@ type PartitionAnswer = NonNullable<TopicAnswer['partitions']>[number]
 async function handle(request: Request, context: RequestContext, parts: ApiParts): Promise<ResponseOf<9>> {
   await parts.metadata.barrier()
   if (context.version >= 8) {
-    return { throttleTimeMs: 0, groups: request.groups.map((group) => fetchGroup(group.groupId, group.topics, context, parts)) }
+    return {
+      throttleTimeMs: 0,
+      groups: request.groups.map((group) => fetchGroup(group.groupId, group.topics, request.requireStable, context, parts)),
+    }
   }
   const topics = request.topics?.map((topic) => ({ ...topic, topicId: ZERO_UUID })) ?? null
-  const { errorCode, topics: found } = fetchGroup(request.groupId, topics, context, parts)
+  const { errorCode, topics: found } = fetchGroup(request.groupId, topics, request.requireStable, context, parts)
   return single(errorCode ?? Errors.NONE, found ?? [])
 }
 
@@ -40,31 +44,48 @@ function single(errorCode: number, topics: readonly TopicAnswer[]): ResponseOf<9
   return { throttleTimeMs: 0, topics: topics.map(({ name, partitions }) => ({ name: name!, partitions: partitions! })), errorCode }
 }
 
-function fetchGroup(groupId: string, asked: readonly AskedTopic[] | null, context: RequestContext, parts: ApiParts): Group {
+function fetchGroup(
+  groupId: string,
+  asked: readonly AskedTopic[] | null,
+  requireStable: boolean,
+  context: RequestContext,
+  parts: ApiParts,
+): Group {
   const error = parts.groups.mayFetch(groupId)
   if (error !== Errors.NONE) return failedGroup(groupId, asked, error, context)
-  const topics = asked === null ? everything(groupId, context, parts) : asked.map((topic) => fetchTopic(groupId, topic, context, parts))
+  /** Of a partition with an offset that may become another one at any moment. */
+  const errorOf = (topic: number, partition: number): number =>
+    requireStable && parts.groups.isOffsetPending(groupId, topic, partition) ? Errors.UNSTABLE_OFFSET_COMMIT : Errors.NONE
+  const topics =
+    asked === null
+      ? everything(groupId, errorOf, context, parts)
+      : asked.map((topic) => fetchTopic(groupId, topic, errorOf, context, parts))
   return { groupId, topics, errorCode: Errors.NONE }
 }
 
-function fetchTopic(groupId: string, asked: AskedTopic, context: RequestContext, parts: ApiParts): TopicAnswer {
+type ErrorOf = (topic: number, partition: number) => number
+
+function fetchTopic(groupId: string, asked: AskedTopic, errorOf: ErrorOf, context: RequestContext, parts: ApiParts): TopicAnswer {
   const { name, topicId, partitionIndexes } = asked
   const byId = context.version >= 10
   const topic = findTopic(parts.metadata.state, byId ? { byId, topicId } : { byId, name })
   const identity = byId ? { topicId } : { name }
   if (topic === Errors.UNKNOWN_TOPIC_ID)
     return { ...identity, partitions: partitionIndexes.map((partition) => toAnswer(partition, null, topic)) }
-  const offsetOf = (partition: number): OffsetItem | null =>
-    typeof topic === 'number' ? null : parts.groups.offset(groupId, topic.topic, partition)
-  return { ...identity, partitions: partitionIndexes.map((partition) => toAnswer(partition, offsetOf(partition))) }
+  if (typeof topic === 'number') return { ...identity, partitions: partitionIndexes.map((partition) => toAnswer(partition, null)) }
+  const partitions = partitionIndexes.map((partition) =>
+    toAnswer(partition, parts.groups.offset(groupId, topic.topic, partition), errorOf(topic.topic, partition)),
+  )
+  return { ...identity, partitions }
 }
 
-function everything(groupId: string, context: RequestContext, parts: ApiParts): TopicAnswer[] {
+function everything(groupId: string, errorOf: ErrorOf, context: RequestContext, parts: ApiParts): TopicAnswer[] {
   const byTopic = new Map<number, PartitionAnswer[]>()
   for (const item of parts.groups.offsets(groupId)) {
+    const answer = toAnswer(item.partition, item, errorOf(item.topic, item.partition))
     const answers = byTopic.get(item.topic)
-    if (answers === undefined) byTopic.set(item.topic, [toAnswer(item.partition, item)])
-    else answers.push(toAnswer(item.partition, item))
+    if (answers === undefined) byTopic.set(item.topic, [answer])
+    else answers.push(answer)
   }
   const topics: TopicAnswer[] = []
   for (const [number, partitions] of byTopic) {
@@ -75,11 +96,12 @@ function everything(groupId: string, context: RequestContext, parts: ApiParts): 
 }
 
 function toAnswer(partitionIndex: number, item: OffsetItem | null, errorCode: number = Errors.NONE): PartitionAnswer {
+  const shown = errorCode === Errors.NONE ? item : null
   return {
     partitionIndex,
-    committedOffset: item?.offset ?? -1,
-    committedLeaderEpoch: item?.leaderEpoch ?? -1,
-    metadata: item?.metadata ?? '',
+    committedOffset: shown?.offset ?? -1,
+    committedLeaderEpoch: shown?.leaderEpoch ?? -1,
+    metadata: shown?.metadata ?? '',
     errorCode,
   }
 }

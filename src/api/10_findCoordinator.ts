@@ -3,9 +3,7 @@
  * it is shown).
  *
  * - Key type 0, groups: the owner of the group's shard (L19); COORDINATOR_NOT_AVAILABLE while nobody live owns it.
- * - Key type 1, transactional ids: transactions are not served. TRANSACTIONAL_ID_AUTHORIZATION_FAILED is the code that Java,
- *   librdkafka, franz-go and kafkajs all take as final and show at once; others are retried, some for ever. The message says
- *   what is meant.
+ * - Key type 1, transactional ids: the owner of the id's shard. Any pod could serve it, as only the metadata log decides.
  * - Key type 2, share groups, and any other: INVALID_REQUEST.
  *
  * v1 key types and a message · v3 flexible · v4 many keys, each with its error (KIP-699) · v5 TRANSACTION_ABORTABLE · v6 share groups.
@@ -14,6 +12,7 @@ import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts
 import { shardOf } from '../metadata/state/shards.ts'
 import { serve, type RequestContext } from './handler.ts'
 import type { ApiParts, NodeEndpoint } from './parts.ts'
+import { servesTransactions } from './support/transactions.ts'
 
 export default serve(10, { min: 0, max: 6 }, { handle, fail })
 
@@ -35,15 +34,12 @@ function handle(request: Request, context: RequestContext, parts: ApiParts): Res
 }
 
 function find(key: string, keyType: number, context: RequestContext, parts: ApiParts): Found {
-  if (keyType === TRANSACTION) {
-    return nowhere(
-      Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-      'Transactions are not served yet: use the producer without a transactional id.',
-    )
-  }
-  if (keyType !== GROUP) return nowhere(Errors.INVALID_REQUEST, `Coordinators of key type ${keyType} are not served.`)
+  if (keyType === TRANSACTION && !servesTransactions(parts))
+    return nowhere(Errors.COORDINATOR_NOT_AVAILABLE, 'Transactions are served once every node has been upgraded.')
+  if (keyType !== GROUP && keyType !== TRANSACTION)
+    return nowhere(Errors.INVALID_REQUEST, `Coordinators of key type ${keyType} are not served.`)
   const owner = ownerOf(key, context, parts)
-  if (owner === null) return nowhere(Errors.COORDINATOR_NOT_AVAILABLE, 'The shard of this group has no owner yet.')
+  if (owner === null) return nowhere(Errors.COORDINATOR_NOT_AVAILABLE, 'The shard of this id has no owner yet.')
   return { errorCode: Errors.NONE, errorMessage: null, nodeId: owner.nodeId, host: owner.host, port: owner.port }
 }
 

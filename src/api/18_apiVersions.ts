@@ -7,20 +7,23 @@
  * - v3: client software name and version must match [a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?, else INVALID_REQUEST.
  * - v5: a cluster or node that is not this one: REBOOTSTRAP_REQUIRED; a node without a cluster: INVALID_REQUEST (KIP-1242).
  *   Every address that Metadata names reaches exactly the node of that id.
- * - Features: metadata.version alone, a constant that clients print. transaction.version is not there: producers then use the
- *   classic flow; group.version is not there: KIP-848 groups are not served.
+ * - Features: metadata.version, a constant that clients print; transaction.version, finalized at 2 once every pod knows transactions
+ *   (the metadata log's feature level, which is also the epoch of the features, so that pods never disagree): producers then use
+ *   KIP-890. group.version is not there: KIP-848 groups are not served.
  *
- * v1 throttle time · v3 flexible, features · v4 features whose minimum is 0 (ours is not) · v5 cluster and node id.
+ * v1 throttle time · v3 flexible, features · v4 features whose minimum is 0 · v5 cluster and node id.
  */
 import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
 import { serve, type RequestContext, type ServedApi } from './handler.ts'
 import type { ApiParts } from './parts.ts'
+import { servesTransactions } from './support/transactions.ts'
 
 type Request = RequestOf<18>
 type ApiKeys = ResponseOf<18>['apiKeys']
 
 const SOFTWARE = /^[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?$/
 /** Kafka's inter-broker level; 7 is the first that KRaft had, 29 that of 4.2. */
+const TRANSACTION_VERSION = 2
 const METADATA_VERSION = { min: 7, max: 29 }
 
 /** The handler for this list of APIs, itself included. */
@@ -38,11 +41,26 @@ export function apiVersions(others: readonly ServedApi[]): ServedApi<18> {
       errorCode: Errors.NONE,
       apiKeys,
       throttleTimeMs: 0,
-      supportedFeatures: [{ name: 'metadata.version', minVersion: METADATA_VERSION.min, maxVersion: METADATA_VERSION.max }],
-      finalizedFeaturesEpoch: 0,
-      finalizedFeatures: [{ name: 'metadata.version', maxVersionLevel: METADATA_VERSION.max, minVersionLevel: METADATA_VERSION.max }],
+      supportedFeatures: supportedFeatures(context.version),
+      finalizedFeaturesEpoch: parts.metadata.state.level,
+      finalizedFeatures: finalizedFeatures(parts),
     }
   }
+}
+
+/** Before v4 clients cannot read a feature that begins at 0 (KAFKA-17492). */
+function supportedFeatures(version: number): ResponseOf<18>['supportedFeatures'] {
+  const all = [
+    { name: 'metadata.version', minVersion: METADATA_VERSION.min, maxVersion: METADATA_VERSION.max },
+    { name: 'transaction.version', minVersion: 0, maxVersion: TRANSACTION_VERSION },
+  ]
+  return all.filter(({ minVersion }) => version >= 4 || minVersion > 0)
+}
+
+function finalizedFeatures(parts: ApiParts): ResponseOf<18>['finalizedFeatures'] {
+  const level = (name: string, value: number) => ({ name, maxVersionLevel: value, minVersionLevel: value })
+  const features = [level('metadata.version', METADATA_VERSION.max)]
+  return servesTransactions(parts) ? [...features, level('transaction.version', TRANSACTION_VERSION)] : features
 }
 
 function requestError(request: Request, parts: ApiParts): number {

@@ -17,10 +17,18 @@ import deleteTopics from './20_deleteTopics.ts'
 import deleteRecords from './21_deleteRecords.ts'
 import initProducerId from './22_initProducerId.ts'
 import offsetForLeaderEpoch from './23_offsetForLeaderEpoch.ts'
+import addPartitionsToTxn from './24_addPartitionsToTxn.ts'
+import addOffsetsToTxn from './25_addOffsetsToTxn.ts'
+import endTxn from './26_endTxn.ts'
+import writeTxnMarkers from './27_writeTxnMarkers.ts'
+import txnOffsetCommit from './28_txnOffsetCommit.ts'
 import describeConfigs from './32_describeConfigs.ts'
 import deleteGroups from './42_deleteGroups.ts'
 import incrementalAlterConfigs from './44_incrementalAlterConfigs.ts'
 import describeCluster from './60_describeCluster.ts'
+import describeProducers from './61_describeProducers.ts'
+import describeTransactions from './65_describeTransactions.ts'
+import listTransactions from './66_listTransactions.ts'
 import type { ServedApi } from './handler.ts'
 
 const others = [
@@ -42,10 +50,18 @@ const others = [
   deleteRecords,
   initProducerId,
   offsetForLeaderEpoch,
+  addPartitionsToTxn,
+  addOffsetsToTxn,
+  endTxn,
+  writeTxnMarkers,
+  txnOffsetCommit,
   describeConfigs,
   deleteGroups,
   incrementalAlterConfigs,
   describeCluster,
+  describeProducers,
+  describeTransactions,
+  listTransactions,
 ] as unknown as readonly ServedApi[]
 
 /** Every API that is served; a new one is one file and two lines here. What is not served, and why: NOT_SERVED.md. */

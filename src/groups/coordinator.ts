@@ -28,6 +28,7 @@ import {
   type LeavingMember,
   type SyncRequest,
   type SyncResult,
+  type TransactionCommitRequest,
 } from './types.ts'
 
 export interface CoordinatorOptions {
@@ -148,6 +149,17 @@ export class GroupCoordinator {
     return error === Errors.NONE ? this.#offsets.commit(request) : request.items.map(() => error)
   }
 
+  /** TxnOffsetCommit; one Kafka error code an item. */
+  async commitTransactionOffsets(request: TransactionCommitRequest): Promise<readonly number[]> {
+    const error = request.groupId === '' ? Errors.INVALID_GROUP_ID : this.#mayCommit(request, true)
+    return error === Errors.NONE ? this.#offsets.commitTransactional(request) : request.items.map(() => error)
+  }
+
+  /** A running transaction holds an offset of this partition (KIP-447). */
+  isOffsetPending(groupId: string, topic: number, partition: number): boolean {
+    return this.#options.metadata.state.isOffsetPending(groupId, topic, partition)
+  }
+
   /** NONE, or why offsets of the group cannot be read here. Call after a barrier. */
   mayFetch(groupId: string): number {
     return this.#unavailable(groupId)
@@ -185,7 +197,7 @@ export class GroupCoordinator {
     return error
   }
 
-  #mayCommit(request: CommitRequest): number {
+  #mayCommit(request: CommitRequest, isTransactional = false): number {
     const unavailable = this.#unavailable(request.groupId)
     if (unavailable !== Errors.NONE) return unavailable
     const group = this.#find(request.groupId)
@@ -195,7 +207,9 @@ export class GroupCoordinator {
     }
     // A negative generation is an administrator or a consumer that assigns itself: only while nobody is in the group.
     if (request.generation < 0 && group.state.name === 'Empty') return Errors.NONE
-    if (request.generation < 0 && request.memberId === '' && request.instanceId === null) return Errors.UNKNOWN_MEMBER_ID
+    // Producers that commit offsets in a transaction may not know of members (before KIP-447).
+    if (request.generation < 0 && request.memberId === '' && request.instanceId === null)
+      return isTransactional ? Errors.NONE : Errors.UNKNOWN_MEMBER_ID
     const member = findMember(group, request.memberId, request.instanceId)
     if (typeof member === 'number') return member
     if (request.generation !== group.generation) return Errors.ILLEGAL_GENERATION

@@ -4,7 +4,7 @@ import type { OffsetItem } from '../metadata/commands.ts'
 import type { Metadata } from '../metadata/port.ts'
 import { Errors } from '../../protocol/errors.ts'
 import { writeGroup } from './store.ts'
-import type { CommitItem, CommitRequest, GroupSettings } from './types.ts'
+import type { CommitItem, CommitRequest, GroupSettings, TransactionCommitRequest } from './types.ts'
 
 /** An unchanged commit is written again at most this often (L20), so that retention sees the group alive. */
 const REFRESH_MS = 3_600_000
@@ -58,6 +58,24 @@ export class Offsets {
     if (items.length === 0) return errors
     const error = await this.#write(request.groupId, items)
     return error === Errors.NONE ? errors : errors.map((own) => (own === Errors.NONE ? error : own))
+  }
+
+  /** As `commit`, pending until the transaction ends (KIP-447). */
+  async commitTransactional(request: TransactionCommitRequest): Promise<readonly number[]> {
+    const { offsetMetadataMaxLength } = this.#settings()
+    const commitTimeMs = this.#clock.wallMs()
+    const isTooLarge = (item: CommitItem): boolean => item.metadata.length > offsetMetadataMaxLength
+    const items = request.items
+      .filter((item) => !isTooLarge(item))
+      .map(({ topic, partition, offset, leaderEpoch, metadata }) => {
+        return { topic, partition, offset, leaderEpoch, metadata, commitTimeMs, expireTimeMs: -1 }
+      })
+    const { groupId, transaction } = request
+    const error =
+      items.length === 0
+        ? Errors.NONE
+        : await writeGroup(this.#metadata, this.#logger, groupId, { kind: 'commitTransactionOffsets', groupId, items, ...transaction })
+    return request.items.map((item) => (isTooLarge(item) ? Errors.OFFSET_METADATA_TOO_LARGE : error))
   }
 
   async #write(groupId: string, items: readonly OffsetItem[]): Promise<number> {

@@ -20,7 +20,7 @@ export async function writeGroup(metadata: Metadata, logger: Logger, groupId: st
   if (shardEpoch === null) return Errors.NOT_COORDINATOR
   try {
     const result = await metadata.propose({ ...command, shardEpoch } as Command)
-    return result.kind === 'refused' ? result.error : Errors.NONE
+    return result.kind === 'refused' || result.kind === 'transaction' ? result.error : Errors.NONE
   } catch (error) {
     if (hasCode(error, 'FENCED') || hasCode(error, 'CLOSED')) return Errors.NOT_COORDINATOR
     logger.warn({ err: error, group: groupId, command: command.kind }, 'a change of a consumer group could not be stored')

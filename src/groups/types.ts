@@ -114,6 +114,17 @@ export interface CommitRequest {
   readonly items: readonly CommitItem[]
 }
 
+/** TxnOffsetCommit. */
+export interface TransactionCommitRequest extends CommitRequest {
+  readonly transaction: {
+    readonly transactionalId: string
+    readonly producerId: number
+    readonly producerEpoch: number
+    /** Without AddOffsetsToTxn before (KIP-890). */
+    readonly addGroup: boolean
+  }
+}
+
 export interface CommitItem {
   /** Topic number in the metadata state. */
   readonly topic: number

@@ -208,12 +208,28 @@ const list: readonly ConfigDefinition[] = [
     doc: 'The largest request; a larger one closes the connection.',
   },
   {
+    name: 'transaction.abort.timed.out.transaction.cleanup.interval.ms',
+    type: 'INT',
+    default: '10000',
+    min: 1,
+    readOnly: true,
+    doc: 'How often transactions that run for longer than their timeout are looked for and aborted.',
+  },
+  {
     name: 'transaction.max.timeout.ms',
     type: 'INT',
     default: '900000',
     min: 1,
     readOnly: true,
     doc: 'The longest transaction timeout a producer may ask for.',
+  },
+  {
+    name: 'transactional.id.expiration.ms',
+    type: 'INT',
+    default: '604800000',
+    min: 1,
+    readOnly: true,
+    doc: 'How long a transactional id is remembered after the end of its last transaction.',
   },
   { name: 'unclean.leader.election.enable', type: 'BOOLEAN', default: 'false', doc: 'Default of the topic key of the same name.' },
 ]

@@ -1,5 +1,7 @@
 import type { GroupRecord, OffsetItem } from '../commands.ts'
-import type { AbortedTransaction, TransactionView,
+import type {
+  AbortedTransaction,
+  TransactionView,
   Deletion,
   Extent,
   PartitionView,

@@ -114,8 +114,7 @@ export class Transactions {
 
   /** Some running transaction holds an offset of this partition for the group (KIP-447). */
   isPending(groupId: string, topic: number, partition: number): boolean {
-    for (const row of this.#byGroup.get(groupId) ?? [])
-      if (row.groups.get(groupId)!.has(keyOf(topic, partition))) return true
+    for (const row of this.#byGroup.get(groupId) ?? []) if (row.groups.get(groupId)!.has(keyOf(topic, partition))) return true
     return false
   }
 

@@ -154,7 +154,10 @@ export class ConversionJob {
 /** A written file with what only the state knows: how many produced bytes its ranges stand for. */
 function staged(plan: FilePlan, file: FileResult): StagedFile {
   const originalBytes = new Map(
-    plan.spans.map(({ partition, extents }) => [partition, extents.reduce((sum, extent) => sum + (extent.kind === 'wal' ? extent.originalBytes : 0), 0)]),
+    plan.spans.map(({ partition, extents }) => [
+      partition,
+      extents.reduce((sum, extent) => sum + (extent.kind === 'wal' ? extent.originalBytes : 0), 0),
+    ]),
   )
   return {
     key: file.key,

@@ -49,7 +49,7 @@ export function uuid(): string {
 
 /** Every handler over the real state machine, WAL, log and coordinator, with topic 'a' of four partitions. */
 export async function apiWorld(
-  options: { log?: MemoryLog; store?: World['store']; broker?: Record<string, string>; parts?: Partial<ApiParts> } = {},
+  options: { log?: MemoryLog; store?: World['store']; level?: number; broker?: Record<string, string>; parts?: Partial<ApiParts> } = {},
 ): Promise<ApiWorld> {
   const { broker = {}, parts: more, ...rest } = options
   const w = await world(rest)

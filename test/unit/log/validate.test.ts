@@ -131,13 +131,13 @@ test.each([
   ['over max.message.bytes', () => batchBytes({ valueBytes: 1 << 25 }), Errors.MESSAGE_TOO_LARGE],
   ['a wrong CRC', () => batchBytes().fill(9, 70), Errors.CORRUPT_MESSAGE],
   [
-    'a transactional batch',
+    'a transactional batch of nobody',
     (): Uint8Array => {
-      const batch = batchBytes({ producerId: 1 })
+      const batch = batchBytes({})
       setInt16(batch, 21, 0x10)
       return resign(batch)
     },
-    Errors.INVALID_TXN_STATE,
+    Errors.INVALID_RECORD,
   ],
 ])('%s is refused', (_, make, error) => {
   expect(validator().validate(topic, make(), 9)).toMatchObject({ error })

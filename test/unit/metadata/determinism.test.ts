@@ -30,7 +30,10 @@ function violations(rooms: Rooms): string[] {
         check(extent.lastOffset >= logStartOffset, 'nothing wholly below the log start is kept')
         bytes += extent.originalBytes
         const isStable = extent.lastOffset < lastStableOffset
-        check(isStable || extent.firstOffset >= lastStableOffset || extent.firstOffset < logStartOffset, 'no extent straddles the last stable offset')
+        check(
+          isStable || extent.firstOffset >= lastStableOffset || extent.firstOffset < logStartOffset,
+          'no extent straddles the last stable offset',
+        )
         if (extent.kind === 'wal') {
           check(!walSeen || extent.firstOffset === next, 'there are no holes in the WAL')
           walSeen = true

@@ -69,12 +69,12 @@ export interface World {
 
 /** A WAL over the real state machine; `inlineMaxBytes` 0: every buffer becomes an object. */
 export async function world(
-  options: Partial<WalOptions> & { log?: MemoryLog; store?: TestStore; topicName?: string } = {},
+  options: Partial<WalOptions> & { log?: MemoryLog; store?: TestStore; topicName?: string; level?: number } = {},
 ): Promise<World> {
   const log = options.log ?? new MemoryLog()
   const store = options.store ?? new TestStore()
   const clock = new ManualClock()
-  const engine = await open(log, { clock })
+  const engine = await open(log, { clock, level: options.level ?? 1 })
   const topic = engine.state.topicByName('a')?.topic ?? (await createTopic(engine, 'a', 4))
   const sequences = new WalSequences(engine)
   const wal = new WriteAheadLog({

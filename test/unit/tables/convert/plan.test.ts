@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { StateView, WalExtent } from '../../../../src/metadata/view.ts'
 import { systemClock } from '../../../../src/base/clock.ts'
 import { TimeSlice } from '../../../../src/base/slice.ts'
-import { type ConversionPlan, committable, cutFiles, planConversion } from '../../../../src/tables/convert/plan.ts'
+import { type ConversionPlan, committable, cutFiles, planConversion, type SourceExtent } from '../../../../src/tables/convert/plan.ts'
 
 function extent(object: number, firstOffset: number, lastOffset: number, sizeBytes = 100): WalExtent {
   return {
@@ -22,7 +22,8 @@ function state(partitions: readonly (readonly WalExtent[])[], from: readonly num
   const first = (partition: number): number => from[partition] ?? partitions[partition]![0]?.firstOffset ?? 0
   return {
     firstUnconverted: (_topic: number, partition: number) => first(partition),
-    partition: (_topic: number, partition: number) => ({ endOffset: (partitions[partition]!.at(-1)?.lastOffset ?? -1) + 1 }),
+    partition: (_topic: number, partition: number) => ({ lastStableOffset: (partitions[partition]!.at(-1)?.lastOffset ?? -1) + 1 }),
+    abortedTransactions: () => [],
     extents: (_topic: number, partition: number) => partitions[partition]!,
   } as unknown as StateView
 }
@@ -30,10 +31,12 @@ function state(partitions: readonly (readonly WalExtent[])[], from: readonly num
 const planOf = (of: StateView, partitions: number, maxBytes: number): Promise<ConversionPlan> =>
   planConversion(of, 1, partitions, maxBytes, new TimeSlice(systemClock, 0))
 
+const objectOf = (one: SourceExtent): number => (one.kind === 'wal' ? one.object : -1)
+
 describe('planning a conversion', () => {
   it('takes the oldest WAL objects of all partitions first and stays contiguous', async () => {
     const plan = await planOf(state([[extent(1, 0, 4), extent(3, 5, 9)], [extent(2, 0, 4), extent(4, 5, 9)], []]), 3, 350)
-    expect(plan.partitions.map(({ partition, extents }) => [partition, extents.map((one) => one.object)])).toEqual([
+    expect(plan.partitions.map(({ partition, extents }) => [partition, extents.map(objectOf)])).toEqual([
       [0, [1, 3]],
       [1, [2]],
     ])
@@ -48,7 +51,7 @@ describe('planning a conversion', () => {
   it('cuts files in order of partition and offset, apart when asked', async () => {
     const plan = await planOf(state([[extent(1, 0, 4), extent(3, 5, 9)], [extent(2, 0, 4)]]), 2, 1000)
     const shape = (apart: boolean, bytes: number): number[][] =>
-      cutFiles(plan, bytes, apart).map((file) => file.spans.flatMap(({ extents }) => extents.map((one) => one.object)))
+      cutFiles(plan, bytes, apart).map((file) => file.spans.flatMap(({ extents }) => extents.map(objectOf)))
     expect(shape(false, 200)).toEqual([[1, 3], [2]])
     expect(shape(false, 1000)).toEqual([[1, 3, 2]])
     expect(shape(true, 1000)).toEqual([[1, 3], [2]])

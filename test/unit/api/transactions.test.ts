@@ -65,9 +65,10 @@ async function topic(): Promise<string> {
 
 async function fetched(name: string, isolationLevel: number, offset = 0) {
   const request = fetchRequest({ topic: name }, offset, { isolationLevel, maxWaitMs: 0, minBytes: 0 })
-  const { records, ...rest } = (await world.call(1, 12, request)).responses[0].partitions[0]
+  const { records: bytes, ...rest } = (await world.call(1, 12, request)).responses[0].partitions[0]
   const batches: string[] = []
-  for (let at = 0; records !== null && at < records.length; at += batchSizeBytes(records, at)) {
+  const records = bytes ?? new Uint8Array(0)
+  for (let at = 0; at < records.length; at += batchSizeBytes(records, at)) {
     const header = readBatchHeader(records, at)
     const type = isControl(header.attributes) ? (records[at + 61 + 3 + 5] === 1 ? 'commit' : 'abort') : 'data'
     batches.push(`${type}@${batchBaseOffset(records, at)}`)

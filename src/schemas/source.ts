@@ -15,7 +15,7 @@ export interface ResolvedReference {
 export interface ResolvedSchema {
   /** Unique per context. */
   readonly id: number
-  /** UUID text, of the content: the same for equal schemas in any context and in any of Confluent's registries. */
+  /** UUID text that follows from the content: equal schemas have the same one in any context. */
   readonly guid: string
   readonly type: SchemaType
   readonly schema: string

@@ -23,6 +23,8 @@ import { TransactionTimeouts } from './log/transactionTimeouts.ts'
 import { ProduceValidator } from './log/validate.ts'
 import { openMetadata } from './metadata/open.ts'
 import type { TopicView } from './metadata/view.ts'
+import { registerSchemas } from './schemas/api/register.ts'
+import { SchemaRegistry } from './schemas/registry/registry.ts'
 import { parseAdvertised, parseListeners, type Listener } from './server/listeners.ts'
 import { KafkaServer } from './server/server.ts'
 import { StoreMetrics } from './storage/metrics.ts'
@@ -142,6 +144,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     paused: settings.conversion === 'paused',
   })
   const validator = new ProduceValidator({ clock, rules: topicSettings, workers: 1 })
+  const schemas = new SchemaRegistry(metadata)
   const groups = new GroupCoordinator({
     metadata,
     clock,
@@ -232,6 +235,10 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
         notReady: () => ready ?? metadata.stopped?.message ?? null,
         mounts: [
           {
+            prefix: '/schemas',
+            register: (app) => registerSchemas(app, { registry: schemas, logger, clusterId: () => metadata.state.clusterId }),
+          },
+          {
             prefix: '/iceberg',
             register: (app) =>
               registerCatalog(app, {
@@ -254,6 +261,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       await Promise.all(background.map((part) => part.close()))
       await orphans
       await tables.close()
+      await schemas.close()
       await wal.close()
       await partitions.close()
       await Promise.all([reader.close(), validator.close()])

@@ -71,7 +71,7 @@ export function settingsRoutes(app: FastifyInstance, prefix: string, registry: S
       await writes.deleteMode(name)
       // those of the subjects inside as well
       if (flag(query, 'recursive') && name.subject === '')
-        for (const { context, subject } of [...store.view.allSettings()])
+        for (const { context, subject } of Array.from(store.view.allSettings()))
           if (context === name.context) await writes.deleteMode({ context, subject })
       return { mode: own ?? 'READWRITE' }
     })

@@ -34,9 +34,9 @@ export interface Config {
   readonly overrideRuleSet?: unknown
 }
 
-const TEXTS = ['alias', 'compatibilityGroup', 'compatibilityPolicy']
-const FLAGS = ['normalize', 'validateFields', 'validateNames']
-const OBJECTS = ['defaultMetadata', 'overrideMetadata', 'defaultRuleSet', 'overrideRuleSet']
+const TEXTS: ReadonlySet<string> = new Set(['alias', 'compatibilityGroup', 'compatibilityPolicy'])
+const FLAGS: ReadonlySet<string> = new Set(['normalize', 'validateFields', 'validateNames'])
+const OBJECTS: ReadonlySet<string> = new Set(['defaultMetadata', 'overrideMetadata', 'defaultRuleSet', 'overrideRuleSet'])
 
 /** The request's body over what was set: what it does not name stays, null removes. Errors: 400, 42203. */
 export function mergeConfig(before: Config, request: Readonly<Record<string, unknown>>): Config {
@@ -50,9 +50,9 @@ export function mergeConfig(before: Config, request: Readonly<Record<string, unk
     if (name === 'compatibility' || name === 'compatibilityLevel') {
       if (value === null) delete merged.compatibilityLevel
       else merged.compatibilityLevel = parseCompatibility(value)
-    } else if (TEXTS.includes(name)) set(name, value, typeof value === 'string')
-    else if (FLAGS.includes(name)) set(name, value, typeof value === 'boolean')
-    else if (OBJECTS.includes(name)) set(name, value, typeof value === 'object')
+    } else if (TEXTS.has(name)) set(name, value, typeof value === 'string')
+    else if (FLAGS.has(name)) set(name, value, typeof value === 'boolean')
+    else if (OBJECTS.has(name)) set(name, value, typeof value === 'object')
   }
   return merged
 }
@@ -91,13 +91,10 @@ export function ownMode(view: SchemasView, { context, subject }: SubjectName): M
 
 /** Every setting from the nearest scope that has it. */
 export function effectiveConfig(view: SchemasView, name: SubjectName): Config {
-  const all: Config = { compatibilityLevel: 'BACKWARD' }
-  return scopes(name)
-    .toReversed()
-    .reduce<Config>(
-      (config, scope) => ({ ...config, ...ownConfig(view, scope), ...(scope.subject === '' ? { alias: undefined } : {}) }),
-      all,
-    )
+  const config: Config = { compatibilityLevel: 'BACKWARD' }
+  for (const scope of scopes(name).toReversed())
+    Object.assign(config, ownConfig(view, scope), scope.subject === '' ? { alias: undefined } : {})
+  return config
 }
 
 /** READONLY_OVERRIDE of all contexts goes before everything. */

@@ -35,7 +35,7 @@ function distinct(schemas: Combined['schemas']): readonly Json[] {
 
 /** Size of the largest matching of a bipartite graph, by augmenting paths. */
 function matching(edges: readonly (readonly boolean[])[], rights: number): number {
-  const lefts = new Array<number>(rights).fill(-1)
+  const lefts = Array.from({ length: rights }, () => -1)
   const augment = (left: number, seen: boolean[]): boolean => {
     for (let right = 0; right < rights; right++) {
       if (!edges[left][right] || seen[right]) continue
@@ -47,5 +47,5 @@ function matching(edges: readonly (readonly boolean[])[], rights: number): numbe
     }
     return false
   }
-  return edges.reduce((size, _, left) => size + Number(augment(left, new Array<boolean>(rights).fill(false))), 0)
+  return edges.reduce((size, _, left) => size + Number(augment(left, [])), 0)
 }

@@ -139,7 +139,7 @@ function single(json: JsonObject): SchemaNode {
   const { type } = json
   if (!Array.isArray(type)) return typed(String(type), json)
   if (type.length === 1) return typed(String(type[0]), json)
-  return { kind: 'combined', criterion: 'anyOf', schemas: type.map((name: Json) => ({ ...json, type: name })) }
+  return { kind: 'combined', criterion: 'anyOf', schemas: type.map((name: Json) => Object.assign({}, json, { type: name })) }
 }
 
 function typed(type: string, json: JsonObject): SchemaNode {

@@ -133,7 +133,7 @@ function enumLines(item: EnumDescriptor): string[] {
 
 function extensionLines(extensions: readonly FieldDescriptor[] | undefined, syntax: string): string[] {
   const context: FieldContext = { entries: new Map(), groups: new Map(), syntax }
-  return (extensions ?? []).flatMap((field) => [`extend ${field.extendee} {`, ...fieldLines(field, context), '}'])
+  return (extensions ?? []).flatMap((field) => [`extend ${field.extendee} {`].concat(fieldLines(field, context), '}'))
 }
 
 const typeName = (field: FieldDescriptor): string =>

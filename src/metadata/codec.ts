@@ -99,6 +99,18 @@ export function decodeEntry(number: number, bytes: Uint8Array): DecodedEntry {
   }
 }
 
+/** Error: REFUSED for bytes that are no proposal of one command: whoever reads the log would stop at it. */
+export function checkProposal(bytes: Uint8Array): void {
+  try {
+    const { incarnation, sequence, attachmentOffset, command } = readProposal(bytes)
+    const bare = incarnation === 0 && sequence === 0 && attachmentOffset === 0
+    if (bare && command.kind !== 'registerIncarnation' && !(command.kind === 'commitWal' && command.key === '')) return
+  } catch (error) {
+    throw new FrazilError('REFUSED', 'a proposal that another pod sent cannot be decoded', error)
+  }
+  throw new FrazilError('REFUSED', 'a proposal that another pod sent is none that can be passed on')
+}
+
 function newer(number: number, what: string): FrazilError {
   return new FrazilError('LEVEL_UNKNOWN', `metadata entry ${number} ${what}: start a newer one`)
 }

@@ -24,7 +24,7 @@ export interface Relay {
 /** What pods/ wants of an engine whose log other pods write too. */
 export interface SharedMetadata extends Metadata {
   /** From now on groups go to the pod that writes the log, when the relay knows one (L21). */
-  useRelay(relay: Relay): void
+  useRelay(relay: Relay | null): void
   /** Calls with every entry that this process wrote, once it is durable: for streaming to peers. Returns what ends it. */
   onWritten(listener: (raw: RawEntry) => void): () => void
   /**
@@ -34,8 +34,15 @@ export interface SharedMetadata extends Metadata {
   offer(raw: RawEntry): boolean
   /** The last entry of this incarnation fences it, so that nobody waits for its lease to run out (L22); the engine takes nothing more. */
   retire(): Promise<void>
-  /** Writes proposals of another pod with ours; resolves with an entry at or behind the one that holds them. Errors: as propose. */
+  /**
+   * Writes proposals of another pod with ours, in their order, once (L1); resolves with an entry at or behind the one that holds them.
+   * Errors: REFUSED for what no reader of the log could decode; as propose.
+   */
   proposeForwarded(forwarded: Forwarded): Promise<number>
+  /** Looks at the end of the log now: somebody wrote there. */
+  wake(): void
+  /** While a peer streams entries here, the end of the log is looked at rarely (L23). */
+  streaming(healthy: boolean): void
 }
 
 /** Entries that peers streamed ahead of the log, kept until their turn. Bounded: what does not fit comes from the log. */
@@ -59,6 +66,10 @@ export class Offers {
     const raw = this.#entries.get(number) ?? null
     for (const held of this.#entries.keys()) if (held <= number) this.#drop(held)
     return raw
+  }
+
+  get waiting(): boolean {
+    return this.#entries.size > 0
   }
 
   clear(): void {

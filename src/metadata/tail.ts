@@ -70,13 +70,8 @@ export class LogTail {
       return 'absent'
     } catch (error) {
       if (isTransient(error)) return 'unknown'
-      if (hasCode(error, 'STORE_NOT_FOUND')) {
-        throw new FrazilError(
-          'LOG_CORRUPT',
-          `entry ${number} was truncated before anyone here knew whether it was ours: start again`,
-          error,
-        )
-      }
+      // Truncated before anyone here knew whether it was ours: the state is loaded anew, and says what was applied.
+      if (hasCode(error, 'STORE_NOT_FOUND')) return 'conflict'
       throw error
     }
   }

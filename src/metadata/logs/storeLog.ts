@@ -151,7 +151,7 @@ export class StoreLog implements EntryLog {
 
   /** Entry `number` was not found: it is the end, or (error STORE_NOT_FOUND) below the floor, or (LOG_CORRUPT) was removed. */
   async #absent(number: number, { knownEnd, instant }: { knownEnd: number; instant: Instant }): Promise<void> {
-    if (number > knownEnd && !this.#seen.stale()) return this.#seen.at(instant)
+    if (number > knownEnd && !this.#seen.stale()) return this.#sawEnd(number - 1, instant)
     if (number < (await this.#readFloor())) throw gone(number)
     if (number <= knownEnd) {
       throw new FrazilError(
@@ -161,7 +161,12 @@ export class StoreLog implements EntryLog {
       )
     }
     // The floor was read after the entry was not found: its number had never been used when it was asked for.
-    this.#seen.at(instant)
+    this.#sawEnd(number - 1, instant)
+  }
+
+  /** That `end` is the last entry proves something only where it is the last that is known. */
+  #sawEnd(end: number, instant: Instant): void {
+    if (end === this.#end) this.#seen.at(instant)
   }
 
   /** What is known when a request is sent. */
@@ -203,11 +208,11 @@ export class StoreLog implements EntryLog {
       const next = first + absent
       if (next <= this.#end) continue // somebody of this process went on meanwhile
       if (!this.#seen.stale()) {
-        this.#seen.at(asked)
+        this.#sawEnd(next - 1, asked)
         return this.#end
       }
       if (next >= (await this.#readFloor())) {
-        if (next === this.#end + 1) this.#seen.at(asked)
+        this.#sawEnd(next - 1, asked)
         return this.#end
       }
       this.#end = Math.max(this.#end, this.#floor - 1)

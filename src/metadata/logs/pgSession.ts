@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { Client } from 'pg'
 import { FrazilError } from '../../base/errors.ts'
 import type { PgSpec } from './pgSpec.ts'
 
@@ -26,7 +26,7 @@ export interface PgSessionOptions {
 export class PgSession {
   readonly #options: PgSessionOptions
   readonly #onNotice: ((payload: string) => void) | undefined
-  #client: Promise<pg.Client> | null = null
+  #client: Promise<Client> | null = null
   #closed = false
 
   /** `onNotice` gets the payloads of what this session listens to. */
@@ -68,9 +68,9 @@ export class PgSession {
     await client?.end().catch(() => undefined) // it is going anyway
   }
 
-  async #connect(): Promise<pg.Client> {
+  async #connect(): Promise<Client> {
     const { spec } = this.#options
-    const client = new pg.Client({
+    const client = new Client({
       connectionString: spec.url,
       connectionTimeoutMillis: CONNECT_MS,
       query_timeout: QUERY_MS,
@@ -90,7 +90,7 @@ export class PgSession {
     return client
   }
 
-  async #checkServer(client: pg.Client): Promise<void> {
+  async #checkServer(client: Client): Promise<void> {
     const { spec, fsync } = this.#options
     const { rows } = await client.query(
       "SELECT pg_is_in_recovery() AS standby, current_setting('synchronous_commit') AS commit, current_setting('fsync') AS fsync",
@@ -109,7 +109,7 @@ export class PgSession {
     }
   }
 
-  #drop(connecting: Promise<pg.Client> | null, client: pg.Client): void {
+  #drop(connecting: Promise<Client> | null, client: Client): void {
     if (connecting === null || this.#client === connecting) this.#client = null
     client.end().catch(() => undefined) // it is broken
   }

@@ -1,4 +1,5 @@
 import { byName, type ConfigDefinition } from './definition.ts'
+import { partitionProblem } from './partitionBy.ts'
 
 const MAX_LONG = '9223372036854775807'
 const NAME = /^[A-Za-z0-9_-]{1,200}$/
@@ -306,13 +307,20 @@ const list: readonly ConfigDefinition[] = [
     oneOf: ['iceberg', 'delta', 'paimon'],
     doc: 'Table formats the topic is published in, over the same files: iceberg (shown by the catalog), delta (<table>/_delta_log), paimon (<table>/_paimon).',
   },
-  { name: 'table.format.version', type: 'INT', default: '2', min: 2, max: 2, doc: 'Version of the Iceberg format of a new table.' },
+  {
+    name: 'table.format.version',
+    type: 'INT',
+    default: '2',
+    min: 2,
+    max: 3,
+    doc: 'Version of the Iceberg format: 2, or 3 with row lineage. Raised, the next publication upgrades the table; never lowered.',
+  },
   {
     name: 'table.partition.by',
     type: 'STRING',
     default: 'none',
-    oneOf: ['none'],
-    doc: 'Partition transforms of the table; none is the one that is served.',
+    doc: 'Partitioning of the table: none, or terms such as day(kafka_timestamp), bucket(16, id), truncate(4, name), kafka_partition, with identity, bucket, truncate, year, month, day, hour and void. Changed, files written before keep theirs.',
+    check: partitionProblem,
   },
   {
     name: 'table.commit.interval.ms',

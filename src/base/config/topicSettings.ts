@@ -1,5 +1,6 @@
 import { BROKER_CONFIGS } from './brokerConfigs.ts'
 import { listItems } from './definition.ts'
+import { parsePartitionBy, type PartitionTerm } from './partitionBy.ts'
 import { TOPIC_CONFIGS } from './topicConfigs.ts'
 
 /** A topic's configuration as rooms use it. Longs beyond 2^53 are Infinity ("never"). */
@@ -24,6 +25,10 @@ export type TableFormat = 'iceberg' | 'delta' | 'paimon'
 export interface TableSettings {
   readonly enable: boolean
   readonly formats: ReadonlySet<TableFormat>
+  /** Of Iceberg: 2 or 3. */
+  readonly formatVersion: number
+  /** Empty for an unpartitioned table. */
+  readonly partitionBy: readonly PartitionTerm[]
   readonly commitIntervalMs: number
   readonly loadWaitMs: number
   readonly targetFileBytes: number
@@ -93,6 +98,8 @@ export function topicSettings(topic: TopicLike, broker: BrokerValues): TopicSett
     table: {
       enable: topic.configs.has('table.enable') ? text('table.enable').toLowerCase() === 'true' : publishedByDefault(topic.name),
       formats: new Set(listItems(text('table.formats')) as TableFormat[]),
+      formatVersion: number('table.format.version'),
+      partitionBy: parsePartitionBy(text('table.partition.by')),
       commitIntervalMs: number('table.commit.interval.ms'),
       loadWaitMs: number('table.load.wait.ms'),
       targetFileBytes: number('table.target.file.bytes'),

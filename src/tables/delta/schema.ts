@@ -1,6 +1,6 @@
 import type { Schema } from '../iceberg/types.ts'
 import { decimalOf } from '../replicas/bounds.ts'
-import { highestId, type AnyField, type AnyType } from '../replicas/types.ts'
+import { lastFieldId, type IcebergField, type IcebergType } from '../../schemas/columns/types.ts'
 
 /** A Delta type as `schemaString` spells it (PROTOCOL.md, "Schema Serialization Format"). */
 export type DeltaType = string | { readonly type: string; readonly [key: string]: unknown }
@@ -22,7 +22,7 @@ const PRIMITIVES: Readonly<Record<string, string>> = {
  * The Delta type of an Iceberg type, or null where Delta has none (time of day, uuid, fixed, nanoseconds): such a column
  * is in the files and not in the Delta schema. A struct loses such fields, a list or map of them goes as a whole.
  */
-export function deltaType(type: AnyType, mapped = false): DeltaType | null {
+export function deltaType(type: IcebergType, mapped = false): DeltaType | null {
   if (typeof type === 'string') {
     const decimal = decimalOf(type)
     return decimal === null ? (PRIMITIVES[type] ?? null) : `decimal(${decimal.precision},${decimal.scale})`
@@ -41,7 +41,7 @@ export function deltaType(type: AnyType, mapped = false): DeltaType | null {
 }
 
 /** Fields, with their column mapping if asked: physical name = Parquet name = name, id = Iceberg's (T13). */
-function deltaFields(fields: readonly AnyField[], mapped: boolean): object[] {
+function deltaFields(fields: readonly IcebergField[], mapped: boolean): object[] {
   const made: object[] = []
   for (const { id, name, required, type: own, doc } of fields) {
     const type = deltaType(own, mapped)
@@ -56,8 +56,8 @@ function deltaFields(fields: readonly AnyField[], mapped: boolean): object[] {
 const AWKWARD = /[ ,;{}()\n\t=]/
 
 /** True when a column, however deep, has a name that needs column mapping. */
-function needsMapping(fields: readonly AnyField[]): boolean {
-  const inType = (type: AnyType): boolean =>
+function needsMapping(fields: readonly IcebergField[]): boolean {
+  const inType = (type: IcebergType): boolean =>
     typeof type === 'object' &&
     (type.type === 'struct'
       ? needsMapping(type.fields)
@@ -77,8 +77,8 @@ export interface DeltaSchema {
 
 /** `mapped`: the table has column mapping already, which is never taken back. */
 export function deltaSchema(schema: Schema, mapped: boolean): DeltaSchema {
-  const fields = schema.fields as readonly AnyField[]
+  const fields = schema.fields
   const maps = mapped || needsMapping(fields)
   const schemaString = JSON.stringify({ type: 'struct', fields: deltaFields(fields, maps) })
-  return { schemaString, maxColumnId: highestId(fields), mapped: maps, zoneless: schemaString.includes('"timestamp_ntz"') }
+  return { schemaString, maxColumnId: lastFieldId(fields), mapped: maps, zoneless: schemaString.includes('"timestamp_ntz"') }
 }

@@ -1,7 +1,7 @@
 import { printJson } from '../iceberg/json.ts'
 import type { DataFile, Schema } from '../iceberg/types.ts'
 import { decimalOf, readBound, type BoundValue } from '../replicas/bounds.ts'
-import type { AnyField, AnyType } from '../replicas/types.ts'
+import type { IcebergField, IcebergType } from '../../schemas/columns/types.ts'
 import { deltaType } from './schema.ts'
 
 interface RawJson {
@@ -32,7 +32,7 @@ function decimalText(unscaled: bigint, scale: number): string {
 }
 
 /** A bound as Delta's statistics write it (PROTOCOL.md, "Per-file Statistics"), or null where they have none. */
-function statValue(type: AnyType, value: BoundValue, upper: boolean): unknown {
+function statValue(type: IcebergType, value: BoundValue, upper: boolean): unknown {
   const decimal = decimalOf(type)
   if (decimal !== null) return (JSON as unknown as RawJson).rawJSON(decimalText(value as bigint, decimal.scale))
   switch (type) {
@@ -68,13 +68,13 @@ export function deltaStats(file: DataFile, schema: Schema): string {
   const minValues: Tree = {}
   const maxValues: Tree = {}
   const nullCount: Tree = {}
-  const bound = (into: Tree, field: AnyField, raw: Uint8Array | undefined, isUpper: boolean): void => {
+  const bound = (into: Tree, field: IcebergField, raw: Uint8Array | undefined, isUpper: boolean): void => {
     if (raw === undefined) return
     const value = readBound(field.type, raw)
     const stat = value === null ? null : statValue(field.type, value, isUpper)
     if (stat !== null) into[field.name] = stat
   }
-  const walk = (fields: readonly AnyField[], min: Tree, max: Tree, count: Tree): void => {
+  const walk = (fields: readonly IcebergField[], min: Tree, max: Tree, count: Tree): void => {
     for (const field of fields) {
       if (deltaType(field.type) === null) continue
       if (typeof field.type === 'object') {
@@ -92,6 +92,6 @@ export function deltaStats(file: DataFile, schema: Schema): string {
       if (nullsOf !== undefined) count[field.name] = nullsOf
     }
   }
-  walk(schema.fields as readonly AnyField[], minValues, maxValues, nullCount)
+  walk(schema.fields, minValues, maxValues, nullCount)
   return printJson({ numRecords: file.recordCount, minValues, maxValues, nullCount })
 }

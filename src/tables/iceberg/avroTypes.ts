@@ -23,19 +23,27 @@ function shrink(value: bigint): LongId {
 /** Field ids of the spec whose value is a snapshot id: manifest entry 1, manifest list 503. */
 const ID_FIELDS: ReadonlySet<unknown> = new Set([1, 503])
 
-/** The avsc type of an Avro schema, with snapshot ids exact over 64 bits. */
+/** Partition fields have ids from here on; their longs may be any. */
+const FIRST_PARTITION_ID = 1000
+
+function isPartition(id: unknown): boolean {
+  return typeof id === 'number' && id >= FIRST_PARTITION_ID
+}
+
+/** The avsc type of an Avro schema, with partition values and snapshot ids exact over 64 bits. */
 export function avroType(schema: unknown): Type {
   const ids = new WeakSet<object>()
   const mark = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(mark)
     if (typeof node !== 'object' || node === null) return node
     const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, mark(value)]))
-    if (ID_FIELDS.has(copy['field-id'])) copy['type'] = toId(copy['type'])
+    if (ID_FIELDS.has(copy['field-id']) || isPartition(copy['field-id'])) copy['type'] = toId(copy['type'])
     return copy
   }
   const toId = (type: unknown): unknown => {
     if (Array.isArray(type)) return type.map(toId)
-    if (type !== 'long') return type
+    const isLong = type === 'long' || (typeof type === 'object' && type !== null && (type as { type?: unknown }).type === 'long')
+    if (!isLong) return type
     const wrapped = { type: 'long' }
     ids.add(wrapped)
     return wrapped

@@ -65,11 +65,13 @@ export class TableCache {
   }
 
   async entries(metadata: TableMetadata, location: string, line: ManifestListEntry): Promise<readonly ManifestEntry[]> {
-    const hit = this.#manifests.get(line.path)
+    // A manifest of before the upgrade to v3 has row ids in the lists of after it only.
+    const id = `${line.path} ${line.firstRowId ?? ''}`
+    const hit = this.#manifests.get(id)
     if (hit !== undefined) return hit
     const { body } = await this.#store.get(this.keyIn(metadata, location, line.path), { reason: 'metadata' })
-    const entries = await decodeManifest(body, line)
-    this.#manifests.set(line.path, entries)
+    const entries = await decodeManifest(body, line, metadata)
+    this.#manifests.set(id, entries)
     return entries
   }
 

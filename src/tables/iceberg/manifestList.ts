@@ -1,3 +1,5 @@
+import { summarizePartitions } from '../partition/avro.ts'
+import type { BoundField } from '../partition/spec.ts'
 import { avroType } from './avroTypes.ts'
 import { readContainer, writeContainer } from './container.ts'
 import type { LongId, ManifestEntry, ManifestListEntry } from './types.ts'
@@ -5,8 +7,8 @@ import { EntryStatus } from './types.ts'
 
 const field = (id: number, name: string, type: string): object => ({ name, type, 'field-id': id })
 
-/** Iceberg spec, "Manifest Lists" (v2). */
-const SCHEMA = {
+/** Iceberg spec, "Manifest Lists". */
+const schemaOf = (formatVersion: number): object => ({
   type: 'record',
   name: 'manifest_file',
   fields: [
@@ -46,11 +48,14 @@ const SCHEMA = {
       'field-id': 507,
     },
     { name: 'key_metadata', type: ['null', 'bytes'], default: null, 'field-id': 519 },
+    ...(formatVersion >= 3 ? [{ name: 'first_row_id', type: ['null', 'long'], default: null, 'field-id': 520 }] : []),
   ],
-} as const
+})
 
-const SCHEMA_TEXT = JSON.stringify(SCHEMA)
-const TYPE = avroType(SCHEMA)
+const FORMS = [2, 3].map((formatVersion) => {
+  const schema = schemaOf(formatVersion)
+  return { text: JSON.stringify(schema), type: avroType(schema) }
+})
 
 interface AvroLine {
   readonly manifest_path: string
@@ -66,10 +71,19 @@ interface AvroLine {
   readonly added_rows_count: number
   readonly existing_rows_count: number
   readonly deleted_rows_count: number
+  readonly partitions?: readonly AvroSummary[] | null
+  readonly first_row_id?: number | null
   // Older writers named three of the columns otherwise.
   readonly added_data_files_count?: number
   readonly existing_data_files_count?: number
   readonly deleted_data_files_count?: number
+}
+
+interface AvroSummary {
+  readonly contains_null: boolean
+  readonly contains_nan?: boolean | null
+  readonly lower_bound?: Buffer | null
+  readonly upper_bound?: Buffer | null
 }
 
 /** The line of a manifest with these entries, written by the snapshot with this id and sequence number. */
@@ -79,6 +93,7 @@ export function describeManifest(
   entries: readonly ManifestEntry[],
   sequenceNumber: number,
   snapshotId: LongId,
+  spec: { readonly id: number; readonly fields: readonly BoundField[] },
 ): ManifestListEntry {
   const line = { addedFiles: 0, existingFiles: 0, deletedFiles: 0, addedRows: 0, existingRows: 0, deletedRows: 0 }
   let minSequenceNumber = sequenceNumber
@@ -95,7 +110,21 @@ export function describeManifest(
       line.deletedRows += file.recordCount
     }
   }
-  return { path, lengthBytes, specId: 0, content: 0, sequenceNumber, minSequenceNumber, addedSnapshotId: snapshotId, ...line }
+  return {
+    path,
+    lengthBytes,
+    specId: spec.id,
+    content: 0,
+    sequenceNumber,
+    minSequenceNumber,
+    addedSnapshotId: snapshotId,
+    ...line,
+    partitions: summarizePartitions(
+      spec.fields,
+      entries.map((entry) => entry.file.partition),
+    ),
+    firstRowId: null,
+  }
 }
 
 function toAvro(line: ManifestListEntry): object {
@@ -113,24 +142,37 @@ function toAvro(line: ManifestListEntry): object {
     added_rows_count: line.addedRows,
     existing_rows_count: line.existingRows,
     deleted_rows_count: line.deletedRows,
-    partitions: [],
+    partitions: line.partitions.map((one) => ({
+      contains_null: one.containsNull,
+      contains_nan: one.containsNan,
+      lower_bound: one.lower === null ? null : Buffer.from(one.lower),
+      upper_bound: one.upper === null ? null : Buffer.from(one.upper),
+    })),
     key_metadata: null,
+    first_row_id: line.firstRowId,
   }
 }
 
+/** The snapshot of a manifest list; `firstRowId` is null before v3. */
+export interface ListOf {
+  readonly id: LongId
+  readonly parentId: LongId | null
+  readonly sequenceNumber: number
+  readonly formatVersion: number
+  readonly firstRowId: number | null
+}
+
 /** Writes the manifest list of a snapshot. */
-export async function encodeManifestList(
-  lines: readonly ManifestListEntry[],
-  snapshot: { readonly id: LongId; readonly parentId: LongId | null; readonly sequenceNumber: number },
-  sync: Uint8Array,
-): Promise<Buffer> {
+export async function encodeManifestList(lines: readonly ManifestListEntry[], snapshot: ListOf, sync: Uint8Array): Promise<Buffer> {
   const header = {
     'snapshot-id': String(snapshot.id),
     'parent-snapshot-id': String(snapshot.parentId),
     'sequence-number': String(snapshot.sequenceNumber),
-    'format-version': '2',
+    'format-version': String(snapshot.formatVersion),
+    ...(snapshot.firstRowId === null ? {} : { 'first-row-id': String(snapshot.firstRowId) }),
   }
-  return writeContainer(TYPE, SCHEMA_TEXT, header, lines, toAvro, sync)
+  const { type, text } = FORMS[snapshot.formatVersion >= 3 ? 1 : 0]!
+  return writeContainer(type, text, header, lines, toAvro, sync)
 }
 
 export async function decodeManifestList(bytes: Buffer): Promise<ManifestListEntry[]> {
@@ -152,5 +194,12 @@ function fromAvro(row: AvroLine): ManifestListEntry {
     addedRows: row.added_rows_count,
     existingRows: row.existing_rows_count,
     deletedRows: row.deleted_rows_count,
+    partitions: (row.partitions ?? []).map((one) => ({
+      containsNull: one.contains_null,
+      containsNan: one.contains_nan ?? null,
+      lower: one.lower_bound ?? null,
+      upper: one.upper_bound ?? null,
+    })),
+    firstRowId: row.first_row_id ?? null,
   }
 }

@@ -125,6 +125,7 @@ function gracesOf({ leases, settings }: PrepareContext, topic: TopicView, table:
 
 function identityOf({ settings, state }: PrepareContext, topic: TopicView, table: TableView, plan: Plan): TableIdentity {
   const ends = new Map(plan.converted.map((range) => [range.partition, range.lastOffset + 1]))
+  const { targetFileBytes, formatVersion, partitionBy } = settings(topic).table
   const progress = Array.from({ length: topic.partitions }, (_, partition) => ({
     partition,
     logStartOffset: state.partition(topic.topic, partition)?.logStartOffset ?? 0,
@@ -140,7 +141,9 @@ function identityOf({ settings, state }: PrepareContext, topic: TopicView, table
     },
     table: { uuid: table.uuid, namespace: table.namespace, name: table.name, location: table.location },
     progress,
-    targetFileBytes: settings(topic).table.targetFileBytes,
+    targetFileBytes,
+    formatVersion,
+    partitionBy,
   }
 }
 
@@ -172,7 +175,7 @@ async function openManifests(
   const read = async (line: LoadedTable['lines'][number]): Promise<readonly ManifestEntry[]> => {
     const key = store.keyOf(line.path)
     const fresh = extra.find((object) => object.key === key)
-    return fresh === undefined ? cache.entries(base.metadata, location, line) : decodeManifest(fresh.body, line)
+    return fresh === undefined ? cache.entries(base.metadata, location, line) : decodeManifest(fresh.body, line, base.metadata)
   }
   const missing = new Set(plan.removed.map((file) => store.uri(file.key)))
   for (const line of base.lines) {

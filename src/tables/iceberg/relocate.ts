@@ -42,6 +42,7 @@ export async function relocate(input: {
     const body = await encodeManifest(
       entries.map((entry) => withPath(entry, moved(entry.file.path))),
       base.metadata,
+      line.specId,
       sync,
     )
     objects.push({ key, body })
@@ -59,7 +60,13 @@ export async function relocate(input: {
     const key = layout.manifestList(location, `moved-${stem}-${number}`)
     const body = await encodeManifestList(
       rewritten,
-      { id: snapshot['snapshot-id'], parentId: snapshot['parent-snapshot-id'] ?? null, sequenceNumber: snapshot['sequence-number'] },
+      {
+        id: snapshot['snapshot-id'],
+        parentId: snapshot['parent-snapshot-id'] ?? null,
+        sequenceNumber: snapshot['sequence-number'],
+        formatVersion: snapshot['first-row-id'] === undefined ? 2 : 3,
+        firstRowId: snapshot['first-row-id'] ?? null,
+      },
       sync,
     )
     objects.push({ key, body })

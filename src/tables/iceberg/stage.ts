@@ -1,5 +1,8 @@
 import { FrazilError } from '../../base/errors.ts'
 import { ROW_LAST_COLUMN_ID, ROW_SCHEMA } from '../row/schema.ts'
+import { tupleKey } from '../partition/avro.ts'
+import { bindTerms, boundFields, specById, withSpec, type BoundField } from '../partition/spec.ts'
+import type { PartitionTerm } from '../../base/config/partitionBy.ts'
 import { layout, mintSnapshotId, publicationStem } from './layout.ts'
 import { encodeManifest } from './manifest.ts'
 import { describeManifest, encodeManifestList } from './manifestList.ts'
@@ -13,6 +16,7 @@ import {
   type LongId,
   type ManifestEntry,
   type ManifestListEntry,
+  type PartitionValue,
   type RangeTuple,
   type Snapshot,
   type TableMetadata,
@@ -26,6 +30,13 @@ export interface StagedFile {
   readonly level: number
   readonly ranges: readonly RangeTuple[]
   readonly metrics: FileMetrics
+  /** The one partition that all of its rows are in; left out without partitioning. */
+  readonly partition?: StagedPartition
+}
+
+export interface StagedPartition {
+  readonly fields: readonly BoundField[]
+  readonly values: readonly PartitionValue[]
 }
 
 /** What a publication changes. `none` writes metadata only: properties, refs, expiry. */
@@ -44,6 +55,10 @@ export interface TableIdentity {
   readonly table: TopicObject['table']
   readonly progress: TopicObject['progress']
   readonly targetFileBytes: number
+  /** `table.format.version`; never lowered. */
+  readonly formatVersion: number
+  /** `table.partition.by`. */
+  readonly partitionBy: readonly PartitionTerm[]
 }
 
 export interface Graces {
@@ -95,7 +110,8 @@ function freshMetadata(input: StageInput): TableMetadata {
   const { identity, uri } = input
   const { location } = identity.table
   return {
-    'format-version': 2,
+    'format-version': identity.formatVersion,
+    ...(identity.formatVersion >= 3 ? { 'next-row-id': 0 } : {}),
     'table-uuid': identity.table.uuid,
     location: uri(location),
     'last-sequence-number': 0,
@@ -123,8 +139,38 @@ function freshMetadata(input: StageInput): TableMetadata {
   }
 }
 
+/** The base in the form that the settings ask for: format version (never lowered), specs of the files, default spec. */
+function shaped(input: StageInput, before: TableMetadata): { metadata: TableMetadata; specOf: (file: StagedFile) => number } {
+  const { identity, change } = input
+  let metadata = before
+  if (metadata['format-version'] < identity.formatVersion)
+    metadata = { ...metadata, 'format-version': identity.formatVersion, 'next-row-id': metadata['next-row-id'] ?? 0 }
+  const specIds = new Map<StagedFile, number>()
+  for (const file of change.added) {
+    const made = withSpec(metadata, file.partition?.fields ?? [])
+    metadata = made.metadata
+    specIds.set(file, made.specId)
+  }
+  const schema = metadata.schemas.find((one) => one['schema-id'] === metadata['current-schema-id'])!
+  const made = withSpec(metadata, bindTerms(schema, identity.partitionBy).fields)
+  metadata = made.metadata
+  if (metadata['default-spec-id'] !== made.specId) metadata = { ...metadata, 'default-spec-id': made.specId }
+  return { metadata, specOf: (file) => specIds.get(file)! }
+}
+
+/** Entries of one manifest: all of one partition spec. */
+interface NewManifest {
+  readonly specId: number
+  readonly entries: ManifestEntry[]
+}
+
 /** Sums up the manifests of the new snapshot: what stays as it is, and the entries to write anew. */
-function arrange(input: StageInput, snapshotId: LongId, sequenceNumber: number): { kept: ManifestListEntry[]; written: ManifestEntry[][] } {
+function arrange(
+  input: StageInput,
+  specOf: (file: StagedFile) => number,
+  snapshotId: LongId,
+  sequenceNumber: number,
+): { kept: ManifestListEntry[]; written: NewManifest[] } {
   const { change, opened, uri } = input
   const removed = new Set(change.removedKeys.map(uri))
   const kept = (input.base?.lines ?? []).filter((line) => !opened.has(line.path) && line.addedFiles + line.existingFiles > 0)
@@ -133,7 +179,15 @@ function arrange(input: StageInput, snapshotId: LongId, sequenceNumber: number):
     snapshotId,
     sequenceNumber,
     fileSequenceNumber: sequenceNumber,
-    file: { path: uri(file.key), recordCount: file.rows, sizeBytes: file.sizeBytes, metrics: file.metrics },
+    file: {
+      path: uri(file.key),
+      recordCount: file.rows,
+      sizeBytes: file.sizeBytes,
+      metrics: file.metrics,
+      partition: file.partition?.values ?? [],
+      firstRowId: null,
+    },
+    specId: specOf(file),
     ranges: file.ranges,
     level: file.level,
   }))
@@ -150,6 +204,19 @@ function arrange(input: StageInput, snapshotId: LongId, sequenceNumber: number):
     }
   }
   if (removed.size > 0) throw new FrazilError('REFUSED', `${[...removed][0]} is not in the table, so it cannot be removed`)
+  const written: NewManifest[] = []
+  for (const specId of new Set([...existing, ...fresh].map((entry) => entry.specId)))
+    written.push(
+      ...packed(
+        specId,
+        existing.filter((entry) => entry.specId === specId),
+        fresh.filter((entry) => entry.specId === specId),
+      ),
+    )
+  return { kept, written }
+}
+
+function packed(specId: number, existing: ManifestEntry[], fresh: readonly ManifestEntry[]): NewManifest[] {
   // Clustered by partition and time, so that a filter on either leaves most manifests closed.
   existing.sort((a, b) => (a.ranges?.[0]?.[0] ?? 0) - (b.ranges?.[0]?.[0] ?? 0) || a.sequenceNumber - b.sequenceNumber)
   const written: ManifestEntry[][] = []
@@ -157,9 +224,25 @@ function arrange(input: StageInput, snapshotId: LongId, sequenceNumber: number):
   if (fresh.length > 0) {
     const last = written.at(-1)
     if (last !== undefined && last.length + fresh.length <= ENTRIES_PER_MANIFEST / 8) last.push(...fresh)
-    else written.push(fresh)
+    else written.push([...fresh])
   }
-  return { kept, written }
+  return written.map((entries) => ({ specId, entries }))
+}
+
+/**
+ * Gives row ids (spec, "Row Lineage"): each manifest that has none yet, those of before the upgrade too, gets the next
+ * ones, in the order of the list. The same lines before v3.
+ */
+function numbered(lines: readonly ManifestListEntry[], nextRowId: number | undefined): { lines: ManifestListEntry[]; nextRowId: number } {
+  let next = nextRowId ?? 0
+  if (nextRowId === undefined) return { lines: [...lines], nextRowId: next }
+  const given = lines.map((line) => {
+    if (line.firstRowId !== null) return line
+    const firstRowId = next
+    next += line.addedRows + line.existingRows
+    return { ...line, firstRowId }
+  })
+  return { lines: given, nextRowId: next }
 }
 
 function total(files: readonly { readonly rows: number; readonly sizeBytes: number }[]): {
@@ -195,8 +278,9 @@ export async function stage(input: StageInput): Promise<Staged> {
   const stem = publicationStem(publication, input.uuid)
   const sync = Buffer.from(input.uuid.replaceAll('-', ''), 'hex')
   const metadataKey = layout.metadata(location, stem)
-  const before = base?.metadata ?? freshMetadata(input)
+  const { metadata: before, specOf } = shaped(input, base?.metadata ?? freshMetadata(input))
   const parent = currentSnapshot(before)
+  const nextRowId = before['next-row-id']
   const objects: { key: string; body: Buffer }[] = []
   let lines = base?.lines ?? []
   let snapshot: Snapshot | null = null
@@ -206,19 +290,23 @@ export async function stage(input: StageInput): Promise<Staged> {
   if (change.operation !== 'none' || parent === null) {
     const id = mintSnapshotId(publication, input.uuid)
     const sequenceNumber = before['last-sequence-number'] + 1
-    const { kept, written } = arrange(input, id, sequenceNumber)
+    const { kept, written } = arrange(input, specOf, id, sequenceNumber)
     const fresh: ManifestListEntry[] = []
-    for (const [number, entries] of written.entries()) {
+    for (const [number, { specId, entries }] of written.entries()) {
       const key = layout.manifest(location, stem, number)
-      const body = await encodeManifest(entries, before, sync)
+      const body = await encodeManifest(entries, before, specId, sync)
       objects.push({ key, body })
-      fresh.push(describeManifest(uri(key), body.length, entries, sequenceNumber, id))
+      const spec = { id: specId, fields: boundFields(before, specById(before, specId)) }
+      fresh.push(describeManifest(uri(key), body.length, entries, sequenceNumber, id, spec))
       deleted.push(...entries.filter((entry) => entry.status === EntryStatus.deleted))
     }
-    lines = [...fresh, ...kept]
+    const given = numbered([...fresh, ...kept], nextRowId)
+    lines = given.lines
     const parentId = parent?.['snapshot-id'] ?? null
+    const formatVersion = before['format-version']
+    const firstRowId = nextRowId ?? null
     const listKey = layout.manifestList(location, stem)
-    objects.push({ key: listKey, body: await encodeManifestList(lines, { id, parentId, sequenceNumber }, sync) })
+    objects.push({ key: listKey, body: await encodeManifestList(lines, { id, parentId, sequenceNumber, formatVersion, firstRowId }, sync) })
     const offsetsKey = layout.offsets(location, stem)
     if (change.offsets.length > SUMMARY_PARTITIONS_MAX) objects.push({ key: offsetsKey, body: Buffer.from(JSON.stringify(change.offsets)) })
     snapshot = {
@@ -236,8 +324,14 @@ export async function stage(input: StageInput): Promise<Staged> {
         nowMs: input.nowMs,
         offsets: change.offsets,
         offsetsUri: uri(offsetsKey),
+        partitionsChanged: new Set(
+          written.flatMap(({ specId, entries }) =>
+            entries.flatMap(({ status, file }) => (status === EntryStatus.existing ? [] : `${specId} ${tupleKey(file.partition)}`)),
+          ),
+        ).size,
       }),
       'schema-id': before['current-schema-id'],
+      ...(nextRowId === undefined ? {} : { 'first-row-id': nextRowId, 'added-rows': given.nextRowId - nextRowId }),
     }
   }
 
@@ -275,6 +369,7 @@ function advance(input: StageInput, before: TableMetadata, snapshot: Snapshot | 
   return {
     ...before,
     'last-sequence-number': snapshot['sequence-number'],
+    ...(snapshot['first-row-id'] === undefined ? {} : { 'next-row-id': snapshot['first-row-id'] + (snapshot['added-rows'] ?? 0) }),
     'last-updated-ms': Math.max(before['last-updated-ms'], atMs),
     'current-snapshot-id': id,
     snapshots,

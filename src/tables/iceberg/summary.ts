@@ -34,6 +34,8 @@ export function summarize(input: {
   readonly offsets: readonly OffsetRange[]
   /** URI of the object that lists the offsets when there are too many. */
   readonly offsetsUri: string
+  /** Partitions of the table that files came to or went from. */
+  readonly partitionsChanged: number
 }): Record<string, string> {
   const { added, deleted, parent } = input
   const before = (key: string): number => Number(parent?.summary[key] ?? 0)
@@ -46,7 +48,7 @@ export function summarize(input: {
   }
   count('added', added, 'added-files-size')
   count('deleted', deleted, 'removed-files-size')
-  summary['changed-partition-count'] = added.files + deleted.files > 0 ? '1' : '0'
+  summary['changed-partition-count'] = String(input.partitionsChanged)
   summary['total-data-files'] = String(before('total-data-files') + added.files - deleted.files)
   summary['total-records'] = String(before('total-records') + added.rows - deleted.rows)
   summary['total-files-size'] = String(before('total-files-size') + added.sizeBytes - deleted.sizeBytes)

@@ -57,8 +57,8 @@ export function snapshotById(metadata: TableMetadata, id: LongId | null | undefi
 /** Reads a metadata file; absent optional lists become empty ones. */
 export function parseMetadata(text: string): TableMetadata {
   const raw = parseJson(text) as Partial<TableMetadata> | null
-  if (raw === null || typeof raw !== 'object' || raw['format-version'] !== 2) {
-    throw new FrazilError('CORRUPT', 'table metadata is not of Iceberg format version 2')
+  if (raw === null || typeof raw !== 'object' || (raw['format-version'] !== 2 && raw['format-version'] !== 3)) {
+    throw new FrazilError('CORRUPT', 'table metadata is not of Iceberg format version 2 or 3')
   }
   return {
     ...(raw as TableMetadata),

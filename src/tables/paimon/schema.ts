@@ -1,6 +1,6 @@
 import type { Schema } from '../iceberg/types.ts'
 import { decimalOf } from '../replicas/bounds.ts'
-import type { AnyField, AnyType } from '../replicas/types.ts'
+import type { IcebergField, IcebergType } from '../../schemas/columns/types.ts'
 
 /** A Paimon type: an SQL string, or an object for nested ones (Paimon's schema file). */
 export type PaimonType = string | { readonly type: string; readonly [key: string]: unknown }
@@ -29,7 +29,7 @@ const PRIMITIVES: Readonly<Record<string, string>> = {
  * The Paimon type of an Iceberg type, or null where Paimon reads such a Parquet column otherwise or not at all (time of day
  * is stored in milliseconds there, there is no uuid): such a column is in the files and not in the Paimon schema.
  */
-export function paimonType(type: AnyType, required: boolean): PaimonType | null {
+export function paimonType(type: IcebergType, required: boolean): PaimonType | null {
   const suffix = required ? ' NOT NULL' : ''
   if (typeof type === 'string') {
     const decimal = decimalOf(type)
@@ -50,7 +50,7 @@ export function paimonType(type: AnyType, required: boolean): PaimonType | null 
 }
 
 /** Fields with Iceberg's ids; files are read by name (T13). */
-export function paimonFields(fields: readonly AnyField[]): PaimonField[] {
+export function paimonFields(fields: readonly IcebergField[]): PaimonField[] {
   const made: PaimonField[] = []
   for (const { id, name, required, type: own, doc } of fields) {
     const type = paimonType(own, required)
@@ -71,7 +71,7 @@ export const STOPPED_KEY = 'frazil.stopped-at'
 
 export function paimonSchema(schema: Schema, highestFieldId: number, topic: { readonly name: string; readonly id: string }): PaimonSchema {
   return {
-    fields: paimonFields(schema.fields as readonly AnyField[]),
+    fields: paimonFields(schema.fields),
     highestFieldId,
     options: {
       // An append table without buckets: the shape in which any file is a file of the table (hazard L8).

@@ -1,4 +1,4 @@
-import { highestId, type AnyField } from '../replicas/types.ts'
+import { lastFieldId } from '../../schemas/columns/types.ts'
 import type { LiveFile, Target } from '../replicas/port.ts'
 import { EMPTY_ROW } from './binaryRow.ts'
 import { encodeEntries, encodeManifestFiles, Kind, type Entry, type FileMeta, type ManifestMeta } from './manifest.ts'
@@ -18,7 +18,7 @@ export interface PaimonCommit {
 
 /** The schema that the table is to have, or null when it has it. Its id is the state's plus one. */
 export function stageSchema(state: PaimonState, target: Pick<Target, 'schema' | 'table'>): PaimonSchema | null {
-  const highest = Math.max(highestId(target.schema.fields as readonly AnyField[]), state.schema?.highestFieldId ?? 0)
+  const highest = Math.max(lastFieldId(target.schema.fields), state.schema?.highestFieldId ?? 0)
   const schema = paimonSchema(target.schema, highest, { name: target.table.topicName, id: target.table.topicId })
   return JSON.stringify(schema) === JSON.stringify(state.schema) ? null : schema
 }

@@ -1,6 +1,6 @@
 import type { DataFile, Schema } from '../iceberg/types.ts'
 import { decimalOf, readBound } from '../replicas/bounds.ts'
-import type { AnyField, AnyType } from '../replicas/types.ts'
+import type { IcebergType } from '../../schemas/columns/types.ts'
 import { binaryRow, EMPTY_ROW, type Cell } from './binaryRow.ts'
 
 /** `_VALUE_STATS` of a file and the columns that it is about (`_VALUE_STATS_COLS`). */
@@ -18,7 +18,7 @@ const FIRST_US = -62_135_596_800_000_000n
 const LAST_US = 253_402_300_799_999_999n
 
 /** Types with an order that all readers share; of decimals those that fit a long. */
-function hasBounds(type: AnyType): boolean {
+function hasBounds(type: IcebergType): boolean {
   const decimal = decimalOf(type)
   if (decimal !== null) return decimal.precision <= 18
   return (
@@ -26,7 +26,7 @@ function hasBounds(type: AnyType): boolean {
   )
 }
 
-function cellOf(type: AnyType, raw: Uint8Array | undefined): Cell {
+function cellOf(type: IcebergType, raw: Uint8Array | undefined): Cell {
   const value = raw === undefined ? null : readBound(type, raw)
   if (value === null) return null
   if (decimalOf(type) !== null) return { kind: 'long', value: value as bigint }
@@ -63,7 +63,7 @@ export function valueStats(file: DataFile, schema: Schema): ValueStats {
   const min: Cell[] = []
   const max: Cell[] = []
   const nullCounts: (number | null)[] = []
-  for (const { id, name, type } of schema.fields as readonly AnyField[]) {
+  for (const { id, name, type } of schema.fields) {
     const nullCount = nulls.get(id)
     if (nullCount === undefined || !hasBounds(type)) continue
     const unknown = (type === 'float' || type === 'double') && nans.get(id) !== 0

@@ -1,10 +1,10 @@
-import type { AnyType } from './types.ts'
+import type { IcebergType } from '../../schemas/columns/types.ts'
 
 /** A bound as a value: decimals are their unscaled digits, dates days, times and timestamps microseconds since 1970. */
 export type BoundValue = number | bigint | string | boolean | Buffer
 
 /** An Iceberg decimal type's precision and scale, or null. */
-export function decimalOf(type: AnyType): { readonly precision: number; readonly scale: number } | null {
+export function decimalOf(type: IcebergType): { readonly precision: number; readonly scale: number } | null {
   const match = typeof type === 'string' ? /^decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)$/.exec(type) : null
   return match === null ? null : { precision: Number(match[1]), scale: Number(match[2]) }
 }
@@ -18,7 +18,7 @@ function signed(bytes: Buffer): bigint {
  * Reads a bound (Iceberg spec, Appendix D). A value that was written before its column was promoted is shorter: its length
  * says so. Null for a type without bounds, or bytes that are none of its.
  */
-export function readBound(type: AnyType, raw: Uint8Array): BoundValue | null {
+export function readBound(type: IcebergType, raw: Uint8Array): BoundValue | null {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
   if (decimalOf(type) !== null) return signed(bytes)
   switch (type) {

@@ -22,7 +22,14 @@ function file(name: string, rows = 3, metrics: Partial<LiveFile['file']['metrics
   const none = { columnSizes: [], valueCounts: [], nullValueCounts: [], lowerBounds: [], upperBounds: [], splitOffsets: [] }
   return {
     key: `${table.location}/data/${name}`,
-    file: { path: `file:///x/${name}`, recordCount: rows, sizeBytes: 100, metrics: { ...none, ...metrics } },
+    file: {
+      path: `file:///x/${name}`,
+      recordCount: rows,
+      sizeBytes: 100,
+      metrics: { ...none, ...metrics },
+      partition: [],
+      firstRowId: null,
+    },
     ranges: null,
   }
 }

@@ -9,7 +9,8 @@ import { file, uri } from './lib.ts'
 
 const UUID = 'abcde012-3456-4789-8abc-def012345678'
 const SYNC = Buffer.alloc(16, 7)
-const metadata = { schemas: [ROW_SCHEMA], 'current-schema-id': 0 }
+const metadata = { schemas: [ROW_SCHEMA], 'current-schema-id': 0, 'partition-specs': [{ 'spec-id': 0, fields: [] }], 'format-version': 2 }
+const PLAIN = { id: 0, fields: [] }
 
 function entry(status: number, name: string, snapshotId: number | bigint): ManifestEntry {
   const one = file(name)
@@ -18,7 +19,8 @@ function entry(status: number, name: string, snapshotId: number | bigint): Manif
     snapshotId,
     sequenceNumber: 5,
     fileSequenceNumber: 5,
-    file: { path: uri(one.key), recordCount: one.rows, sizeBytes: one.sizeBytes, metrics: one.metrics },
+    file: { path: uri(one.key), recordCount: one.rows, sizeBytes: one.sizeBytes, metrics: one.metrics, partition: [], firstRowId: null },
+    specId: 0,
     ranges: one.ranges,
     level: 3,
   }
@@ -54,10 +56,10 @@ describe('manifests', () => {
   it('come back as they were written, ids beyond 2^53 included', async () => {
     const big = 9_007_199_254_740_993n
     const entries = [entry(EntryStatus.added, 'a', 77), entry(EntryStatus.existing, 'b', big), entry(EntryStatus.deleted, 'c', 77)]
-    const bytes = await encodeManifest(entries, metadata, SYNC)
-    const line = describeManifest('file:///m', bytes.length, entries, 9, 77)
+    const bytes = await encodeManifest(entries, metadata, 0, SYNC)
+    const line = describeManifest('file:///m', bytes.length, entries, 9, 77, PLAIN)
     expect(line).toMatchObject({ addedFiles: 1, existingFiles: 1, deletedFiles: 1, addedRows: 10, minSequenceNumber: 5 })
-    const back = await decodeManifest(bytes, line)
+    const back = await decodeManifest(bytes, line, metadata)
     expect(back.map((one) => one.snapshotId)).toEqual([77, big, 77])
     expect(back.map((one) => one.sequenceNumber)).toEqual([9, 5, 5])
     expect(back[1]).toEqual({ ...entries[1], file: { ...entries[1]!.file, metrics: { ...entries[1]!.file.metrics } } })
@@ -65,24 +67,24 @@ describe('manifests', () => {
 
   it('hold more entries than one Avro block', async () => {
     const entries = Array.from({ length: 1201 }, (_, n) => entry(EntryStatus.added, `f${n}`, 1))
-    const bytes = await encodeManifest(entries, metadata, SYNC)
-    const back = await decodeManifest(bytes, describeManifest('file:///m', bytes.length, entries, 1, 1))
+    const bytes = await encodeManifest(entries, metadata, 0, SYNC)
+    const back = await decodeManifest(bytes, describeManifest('file:///m', bytes.length, entries, 1, 1, PLAIN), metadata)
     expect(back.map((one) => one.file.path)).toEqual(entries.map((one) => one.file.path))
   })
 
   it('damage is an error', async () => {
-    const bytes = await encodeManifest([entry(EntryStatus.added, 'a', 1)], metadata, SYNC)
-    const line = describeManifest('file:///m', bytes.length, [], 1, 1)
+    const bytes = await encodeManifest([entry(EntryStatus.added, 'a', 1)], metadata, 0, SYNC)
+    const line = describeManifest('file:///m', bytes.length, [], 1, 1, PLAIN)
     for (const damaged of [bytes.subarray(0, bytes.length - 4), Buffer.from('Obj'), Buffer.concat([bytes, Buffer.from([2])])]) {
-      await expect(decodeManifest(damaged, line)).rejects.toMatchObject({ code: 'CORRUPT' })
+      await expect(decodeManifest(damaged, line, metadata)).rejects.toMatchObject({ code: 'CORRUPT' })
     }
   })
 
   it('lists keep their lines', async () => {
-    const lines = [describeManifest('file:///a', 10, [entry(EntryStatus.added, 'a', 1)], 3, 9_007_199_254_740_995n)]
-    const bytes = await encodeManifestList(lines, { id: 1, parentId: null, sequenceNumber: 3 }, SYNC)
+    const lines = [describeManifest('file:///a', 10, [entry(EntryStatus.added, 'a', 1)], 3, 9_007_199_254_740_995n, PLAIN)]
+    const bytes = await encodeManifestList(lines, { id: 1, parentId: null, sequenceNumber: 3, formatVersion: 2, firstRowId: null }, SYNC)
     expect(await decodeManifestList(bytes)).toEqual(lines)
-    const empty = await encodeManifestList([], { id: 1, parentId: null, sequenceNumber: 1 }, SYNC)
+    const empty = await encodeManifestList([], { id: 1, parentId: null, sequenceNumber: 1, formatVersion: 2, firstRowId: null }, SYNC)
     expect(await decodeManifestList(empty)).toEqual([])
   })
 })

@@ -70,7 +70,7 @@ describe('table metadata on disk', () => {
     expect(metadata.snapshots.map((one) => one.summary['operation'])).toEqual(['append', 'append', 'replace'])
     const lines = await decodeManifestList(readFileSync(join(folder, `snap-${stem}.avro`)))
     expect(lines.map((line) => keyOf(line.path)!.split('/').at(-1))).toEqual([`${stem}-m0.avro`])
-    const entries = await decodeManifest(readFileSync(join(folder, `${stem}-m0.avro`)), lines[0]!)
+    const entries = await decodeManifest(readFileSync(join(folder, `${stem}-m0.avro`)), lines[0]!, metadata)
     expect(
       entries.map((entry) => [entry.status, entry.file.path.split('/').at(-1), entry.level, entry.sequenceNumber, entry.ranges]),
     ).toEqual([

@@ -47,7 +47,7 @@ export class Sketch {
     const opened = new Map<string, readonly ManifestEntry[]>()
     const removed = new Set((change.removedKeys ?? []).map(uri))
     for (const line of this.base?.lines ?? []) {
-      const entries = await decodeManifest(this.objects.get(keyOf(line.path)!)!, line)
+      const entries = await decodeManifest(this.objects.get(keyOf(line.path)!)!, line, this.base!.metadata)
       if (entries.some((entry) => removed.has(entry.file.path))) opened.set(line.path, entries)
     }
     const staged = await stage({
@@ -56,6 +56,8 @@ export class Sketch {
         table: { uuid: '11111111-2222-4333-8444-555555555555', namespace: 'default', name: 't', location: LOCATION },
         progress: [],
         targetFileBytes: 1 << 29,
+        formatVersion: 2,
+        partitionBy: [],
       },
       base: this.base,
       publication: ++this.publication,
@@ -85,7 +87,7 @@ export class Sketch {
     const snapshot = currentSnapshot(this.base!.metadata)!
     const entries: ManifestEntry[] = []
     for (const line of await decodeManifestList(this.objects.get(keyOf(snapshot['manifest-list'])!)!)) {
-      entries.push(...(await decodeManifest(this.objects.get(keyOf(line.path)!)!, line)))
+      entries.push(...(await decodeManifest(this.objects.get(keyOf(line.path)!)!, line, this.base!.metadata)))
     }
     return entries
   }

@@ -125,6 +125,8 @@ describe('Paimon schema and statistics', () => {
           [6, far],
         ],
       },
+      partition: [],
+      firstRowId: null,
     } as DataFile
     const { columns, min, max, nullCounts } = valueStats(file, schema)
     expect(columns).toEqual(['c0', 'c1', 'c4', 'c5'])

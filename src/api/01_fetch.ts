@@ -13,7 +13,7 @@
  * - Sessions (KIP-227): answers carry session id 0, "none was made", which is always legal; so every request is a full one.
  *   A request that goes on in a session is FETCH_SESSION_ID_NOT_FOUND, upon which clients send a full one.
  *
- * v5 log start offset · v7 sessions · v9 current leader epoch · v11 preferred replica, always -1 · v12 flexible, diverging epoch ·
+ * v5 log start offset · v7 sessions · v9 current leader epoch · v11 preferred replica (a node in the client's rack) · v12 flexible, diverging epoch ·
  * v13 topic ids · v15 replica state · v16 node endpoints · v17 directory id, v18 high watermark (both of replicas, ignored).
  */
 import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
@@ -21,7 +21,7 @@ import type { FetchPartition, FetchedPartition } from '../log/port.ts'
 import type { PartitionView, TopicView } from '../metadata/view.ts'
 import { serve, type RequestContext } from './handler.ts'
 import type { ApiParts } from './parts.ts'
-import { epochEnd, findTopic, leaderEpochError, leaderOf } from './support/topics.ts'
+import { epochEnd, findTopic, leaderEpochError, leaderOf, nearReplica } from './support/topics.ts'
 
 export default serve(1, { min: 4, max: 18 }, { handle, fail })
 
@@ -41,7 +41,7 @@ async function handle(request: Request, context: RequestContext, parts: ApiParts
   if (goesOn) return { throttleTimeMs: 0, errorCode: Errors.FETCH_SESSION_ID_NOT_FOUND, sessionId: 0, responses: [] }
   const committed = request.isolationLevel === READ_COMMITTED
   const wanted: FetchPartition[] = []
-  const outcomes = request.topics.map((topic) => prepareTopic(topic, committed, context, wanted, parts))
+  const outcomes = request.topics.map((topic) => prepareTopic(topic, request, context, wanted, parts))
   const inError = outcomes.some((topic) => topic.some((outcome) => 'answer' in outcome))
   const maxBytes = Math.min(request.maxBytes, parts.brokerConfigs.number('fetch.max.bytes'))
   const fetched = await parts.log.fetch({
@@ -65,7 +65,8 @@ function identity(topic: Topic, context: RequestContext): { readonly topic: stri
   return context.version >= 13 ? { topicId: topic.topicId } : { topic: topic.topic }
 }
 
-function prepareTopic(topic: Topic, isCommitted: boolean, context: RequestContext, wanted: FetchPartition[], parts: ApiParts): Outcome[] {
+function prepareTopic(topic: Topic, request: Request, context: RequestContext, wanted: FetchPartition[], parts: ApiParts): Outcome[] {
+  const isCommitted = request.isolationLevel === READ_COMMITTED
   const { state } = parts.metadata
   const found = findTopic(state, context.version >= 13 ? { byId: true, topicId: topic.topicId } : { byId: false, name: topic.topic })
   return topic.partitions.map((asked): Outcome => {
@@ -73,7 +74,7 @@ function prepareTopic(topic: Topic, isCommitted: boolean, context: RequestContex
     if (typeof found === 'number') return unknown(found)
     const view = state.partition(found.topic, asked.partition)
     if (view === null) return unknown(Errors.UNKNOWN_TOPIC_OR_PARTITION)
-    const answer = epochAnswer(asked, found, view, context, parts)
+    const answer = epochAnswer(asked, found, view, context, parts) ?? elsewhere(asked, found, view, request.rackId, context, parts)
     if (answer !== null) return { answer }
     const { partition, fetchOffset, partitionMaxBytes: maxBytes } = asked
     wanted.push({ topic: found.topic, partition, fetchOffset, maxBytes, isCommitted })
@@ -91,8 +92,8 @@ function epochAnswer(
 ): PartitionAnswer | null {
   const error = leaderEpochError(view, asked.currentLeaderEpoch)
   if (error === Errors.FENCED_LEADER_EPOCH && context.version >= 16) {
-    const nodeIds = parts.nodes(context.connection.listener).map((node) => node.nodeId)
-    const currentLeader = { leaderId: leaderOf(topic.topicId, asked.partition, nodeIds), leaderEpoch: view.leaderEpoch }
+    const nodes = parts.nodes(context.connection.listener)
+    const currentLeader = { leaderId: leaderOf(topic.topicId, asked.partition, nodes), leaderEpoch: view.leaderEpoch }
     return { ...errorAnswer(asked.partition, error), currentLeader }
   }
   if (error !== Errors.NONE) return errorAnswer(asked.partition, error)
@@ -108,6 +109,39 @@ function epochAnswer(
     lastStableOffset,
     logStartOffset,
     divergingEpoch: end,
+    abortedTransactions: null,
+    records: NO_RECORDS,
+  }
+}
+
+/** The answer that sends a client to another node: this one leaves, or there is one in the client's rack (KIP-392). Else null. */
+function elsewhere(
+  asked: Partition,
+  topic: TopicView,
+  view: PartitionView,
+  rackId: string,
+  context: RequestContext,
+  parts: ApiParts,
+): PartitionAnswer | null {
+  const { version } = context
+  const leaving = parts.leaving?.() === true
+  if (!leaving && (rackId === '' || version < 11)) return null
+  const nodes = parts.nodes(context.connection.listener)
+  if (leaving) {
+    const answer = errorAnswer(asked.partition, Errors.NOT_LEADER_OR_FOLLOWER)
+    if (version < 12) return answer
+    return { ...answer, currentLeader: { leaderId: leaderOf(topic.topicId, asked.partition, nodes), leaderEpoch: view.leaderEpoch } }
+  }
+  const near = nearReplica(topic.topicId, asked.partition, rackId, parts.metadata.nodeId, nodes)
+  if (near < 0) return null
+  const { endOffset, lastStableOffset, logStartOffset } = view
+  return {
+    partitionIndex: asked.partition,
+    errorCode: Errors.NONE,
+    highWatermark: endOffset,
+    lastStableOffset,
+    logStartOffset,
+    preferredReadReplica: near,
     abortedTransactions: null,
     records: NO_RECORDS,
   }

@@ -6,9 +6,9 @@
  *   The answer waits for the finished topic, where Kafka answers an error first. Otherwise UNKNOWN_TOPIC_OR_PARTITION.
  *   A name that cannot be: INVALID_TOPIC_EXCEPTION.
  * - v12 asks by id with a null name; an unknown id: UNKNOWN_TOPIC_ID, with a null name. v10–11 that try: INVALID_REQUEST.
- * - Any node serves any partition, so the leader is a stable choice among the live nodes and the epoch is the partition's own,
- *   which only a restore raises (L9): clients accept every update.
- * - Replicas and in-sync replicas are as many of the live nodes as the topic's default replication factor asks for.
+ * - Any node serves any partition, so the leader is a stable choice among the nodes that are ready (rendezvous hashing) and the epoch
+ *   is the partition's own, which only a restore raises (L9): clients accept every update.
+ * - Replicas and in-sync replicas are the leader, a node in each other rack, and as many more as the default replication factor asks.
  *
  * v1 controller, racks, internal topics · v2 cluster id · v5 offline replicas · v7 leader epochs · v8–10 authorized operations of
  * the cluster · v8 of topics · v9 flexible · v10 topic ids in the answer · v13 a top-level error.
@@ -16,10 +16,10 @@
 import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
 import type { TopicView } from '../metadata/view.ts'
 import { serve, type RequestContext } from './handler.ts'
-import type { ApiParts } from './parts.ts'
+import type { ApiParts, NodeEndpoint } from './parts.ts'
 import { CLUSTER_OPERATIONS, OPERATIONS_NOT_ASKED, TOPIC_OPERATIONS } from './support/authorizedOperations.ts'
 import { collisionKeys, createTopic, newTopicProblem } from './support/createTopic.ts'
-import { isInternalTopic, leaderOf, replicasOf, topicNameProblem, ZERO_UUID } from './support/topics.ts'
+import { isInternalTopic, replicasOf, topicNameProblem, ZERO_UUID } from './support/topics.ts'
 
 export default serve(3, { min: 0, max: 13 }, { handle, fail })
 
@@ -33,14 +33,13 @@ async function handle(request: Request, context: RequestContext, parts: ApiParts
   if (version < 12 && asked?.some((topic) => topic.name === null || topic.topicId !== ZERO_UUID))
     return fail(request, Errors.INVALID_REQUEST, context)
   const nodes = parts.nodes(context.connection.listener)
-  const nodeIds = nodes.map((node) => node.nodeId)
-  const describe = (topic: TopicView): TopicAnswer => describeTopic(topic, request, nodeIds, parts)
+  const describe = (topic: TopicView): TopicAnswer => describeTopic(topic, request, nodes, parts)
   const all = asked === null || (version === 0 && asked.length === 0)
   return {
     throttleTimeMs: 0,
     brokers: nodes,
     clusterId: state.clusterId,
-    controllerId: nodeIds[0],
+    controllerId: nodes[0].nodeId,
     topics: all ? Array.from(state.topics(), describe) : await askedTopics(request, describe, parts),
     ...(request.includeClusterAuthorizedOperations ? { clusterAuthorizedOperations: CLUSTER_OPERATIONS } : {}),
   }
@@ -85,7 +84,7 @@ async function createMissing(names: readonly string[], parts: ApiParts): Promise
   return errors
 }
 
-function describeTopic(topic: TopicView, request: Request, nodeIds: readonly number[], parts: ApiParts): TopicAnswer {
+function describeTopic(topic: TopicView, request: Request, nodes: readonly NodeEndpoint[], parts: ApiParts): TopicAnswer {
   const { state } = parts.metadata
   const replicationFactor = parts.brokerConfigs.number('default.replication.factor')
   return {
@@ -94,8 +93,8 @@ function describeTopic(topic: TopicView, request: Request, nodeIds: readonly num
     topicId: topic.topicId,
     isInternal: isInternalTopic(topic.name),
     partitions: Array.from({ length: topic.partitions }, (_, partitionIndex) => {
-      const leaderId = leaderOf(topic.topicId, partitionIndex, nodeIds)
-      const replicas = replicasOf(leaderId, nodeIds, replicationFactor)
+      const replicas = replicasOf(topic.topicId, partitionIndex, nodes, replicationFactor)
+      const leaderId = replicas[0]
       const leaderEpoch = state.partition(topic.topic, partitionIndex)?.leaderEpoch ?? 0
       return {
         errorCode: Errors.NONE,

@@ -15,6 +15,15 @@ import type { ApiParts } from './parts.ts'
 import { SERVED } from './served.ts'
 
 const API_VERSIONS = 18
+/** What clients send to the leader of a partition: Produce, Fetch, ListOffsets, OffsetForLeaderEpoch. */
+/** Says so itself, partition by partition: a code at the top makes no client look for the leader. */
+const FETCH = 1
+const LED: ReadonlySet<number> = new Set([0, 1, 2, 23])
+
+/** A Produce request that wants no answer has no way to say no. */
+function mayFail(request: { readonly acks?: number }): boolean {
+  return request.acks !== 0
+}
 
 interface Route {
   readonly api: ServedApi
@@ -31,6 +40,7 @@ interface Route {
 export class Dispatcher {
   readonly #parts: ApiParts
   readonly #routes = new Map<number, Route>()
+  #movedMs = -Infinity
 
   constructor(parts: ApiParts, registry: Registry, served: readonly ServedApi[] = SERVED) {
     this.#parts = parts
@@ -74,10 +84,19 @@ export class Dispatcher {
     return response
   }
 
+  /** When a client was last sent elsewhere because this node leaves (monotonic), or -Infinity. */
+  get movedMs(): number {
+    return this.#movedMs
+  }
+
   async #handle({ api, name }: Route, request: never, context: RequestContext): Promise<Encoded | null> {
     const { version, correlationId } = context
     try {
-      const response = await api.handle(request, context, this.#parts)
+      const leaving = this.#parts.leaving?.() === true && LED.has(api.key) && mayFail(request)
+      if (leaving) this.#movedMs = this.#parts.clock.monotonicMs()
+      // Clients ask who leads now and come back there; all of them retry this one.
+      const moved = leaving && api.key !== FETCH
+      const response = moved ? api.fail(request, Errors.NOT_LEADER_OR_FOLLOWER, context) : await api.handle(request, context, this.#parts)
       return response === null ? null : encodeResponseFrame(api.key as ApiKey, version, correlationId, response)
     } catch (error) {
       if (error instanceof CloseConnection) throw error

@@ -30,8 +30,10 @@ export interface ApiParts {
   readonly topicSettings: (topic: TopicView) => TopicSettings
   /** Checks a partition's records of a Produce request of this version (log/validate.ts); synchronous, heavy work behind `ready`. */
   readonly validateProduce: (topic: TopicView, records: Uint8Array | null, produceVersion: number) => Validated | Refusal
-  /** Live nodes as clients of this listener reach them, this one among them; never empty. */
+  /** Nodes that clients of this listener are sent to, by node id; never empty. This one among them unless it leaves. */
   readonly nodes: (listener: string) => readonly NodeEndpoint[]
+  /** This node leaves and there are others: clients are sent to them. Absent: never. */
+  readonly leaving?: () => boolean
   /**
    * Converts what a topic has not converted yet into its table, before the topic is deleted with `table.on.delete=keep`
    * (T20). Rejects when it cannot.

@@ -11,7 +11,8 @@ import { leaveGroup } from './leave.ts'
 import type { Member } from './member.ts'
 import { Offsets } from './offsets.ts'
 import { expireOffsets } from './retention.ts'
-import { ownedEpoch, takeShards } from './shards.ts'
+import { shardOf } from '../metadata/state/shards.ts'
+import { OwnedShards, ownedEpoch, takeShards } from './shards.ts'
 import { STATES } from './states/all.ts'
 import { writeGroup } from './store.ts'
 import {
@@ -37,6 +38,8 @@ export interface CoordinatorOptions {
   readonly logger: Logger
   readonly registry: Registry
   readonly settings: () => GroupSettings
+  /** Shards come and go by entries of other pods (pods/); else this process takes all of them at its start. */
+  readonly shared?: boolean
   /** Canonical UUID text, unique for ever; member ids end with one. */
   readonly randomUuid: () => string
 }
@@ -52,10 +55,13 @@ export class GroupCoordinator {
   readonly #groups = new Map<string, Group>()
   #retention: Timer | null = null
   #closed = false
+  readonly #owned: OwnedShards
+  #stopFollowing: () => void = () => {}
 
   constructor(options: CoordinatorOptions) {
     this.#options = options
     const { metadata, clock, logger, settings } = options
+    this.#owned = new OwnedShards(metadata)
     this.#offsets = new Offsets({ metadata, clock, logger, settings })
     this.#context = {
       clock,
@@ -82,15 +88,17 @@ export class GroupCoordinator {
 
   /** Takes the shards and starts the session timers of the members that were there before a restart. */
   async start(): Promise<void> {
-    const { metadata } = this.#options
-    await takeShards(metadata)
-    for (const record of metadata.state.groups()) if (record.members.length > 0) this.#live(record.groupId)
+    const { metadata, shared } = this.#options
+    if (shared !== true) await takeShards(metadata)
+    else this.#stopFollowing = metadata.onApplied((change) => void (change.other && this.#followShards()))
+    this.#followShards()
     this.#scheduleRetention()
   }
 
   /** Answers everything that is parked (clients look for a coordinator again) and stops all timers. */
   close(): void {
     this.#closed = true
+    this.#stopFollowing()
     this.#retention?.cancel()
     for (const group of this.#groups.values()) group.die(Errors.NOT_COORDINATOR)
   }
@@ -248,6 +256,19 @@ export class GroupCoordinator {
     const group = new Group(groupId, this.#context, this.#options.metadata.state.group(groupId))
     this.#groups.set(groupId, group)
     return group
+  }
+
+  /**
+   * Groups of a shard that went are over here, their members look for the coordinator again; those of one that came begin their sessions
+   * (L19). A shard that went and came back counts as both.
+   */
+  #followShards(): void {
+    const { lost, gained } = this.#owned.update()
+    if (lost.size > 0)
+      for (const group of Array.from(this.#groups.values())) if (lost.has(shardOf(group.groupId))) group.die(Errors.NOT_COORDINATOR)
+    if (gained.size === 0) return
+    for (const record of this.#options.metadata.state.groups())
+      if (record.members.length > 0 && gained.has(shardOf(record.groupId))) this.#live(record.groupId)
   }
 
   /** A join that was refused leaves no group behind. */

@@ -17,3 +17,30 @@ export function ownedEpoch(metadata: Metadata, groupId: string): number | null {
   const { owner, epoch } = metadata.state.shard(shardOf(groupId))
   return owner === metadata.incarnation ? epoch : null
 }
+
+/** Which shards this process owns, and under which epoch, as it was at the last look. */
+export class OwnedShards {
+  readonly #metadata: Metadata
+  readonly #epochs = new Float64Array(SHARDS)
+
+  constructor(metadata: Metadata) {
+    this.#metadata = metadata
+  }
+
+  /** What changed since the last look; a shard with a new epoch is in both. */
+  update(): { readonly lost: ReadonlySet<number>; readonly gained: ReadonlySet<number> } {
+    const { state, incarnation } = this.#metadata
+    const lost = new Set<number>()
+    const gained = new Set<number>()
+    for (let shard = 0; shard < SHARDS; shard++) {
+      const { owner, epoch } = state.shard(shard)
+      const now = owner === incarnation ? epoch : 0
+      const before = this.#epochs[shard]
+      if (now === before) continue
+      if (before > 0) lost.add(shard)
+      if (now > 0) gained.add(shard)
+      this.#epochs[shard] = now
+    }
+    return { lost, gained }
+  }
+}

@@ -17,6 +17,8 @@ export interface RetentionOptions {
   readonly metadata: Metadata
   readonly clock: Clock
   readonly logger: Logger
+  /** False while another pod does this work; always this one when left out. */
+  readonly turn?: () => boolean
   readonly rules: (topic: TopicView) => RetentionRules
   /** Asks for the conversion of a topic whose records are due and not in the table yet (T20). */
   readonly requestConversion: (topic: number) => void
@@ -44,6 +46,7 @@ export class Retention {
       clock: options.clock,
       everyMs: options.everyMs ?? 300_000,
       pass: () => this.pass(),
+      turn: options.turn,
       failed: (error) => options.logger.warn({ error }, 'a pass of retention failed'),
     })
   }

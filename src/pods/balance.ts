@@ -2,7 +2,7 @@ import type { Logger } from '../base/log.ts'
 import type { Metadata } from '../metadata/port.ts'
 import { SHARDS } from '../metadata/state/shards.ts'
 import type { Members } from './members.ts'
-import { mix, rendezvous } from './rendezvous.ts'
+import { mix, rendezvous } from '../base/rendezvous.ts'
 
 export interface BalanceOptions {
   readonly metadata: Metadata

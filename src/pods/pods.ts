@@ -11,7 +11,7 @@ import type { Message } from './messages.ts'
 import { Peers } from './peers.ts'
 import { DEFAULT_TIMINGS, type PeerNetwork, type PodTimings } from './port.ts'
 import { Renewals } from './renewals.ts'
-import { hashText, rendezvous } from './rendezvous.ts'
+import { hashText, rendezvous } from '../base/rendezvous.ts'
 import { LogWriter } from './writer.ts'
 
 export interface PodsOptions {

@@ -44,6 +44,8 @@ export interface TablesOptions {
   readonly convertBytes: number
   /** Unconverted bytes of all topics together that start the conversion of the largest. */
   readonly pressureBytes: number
+  /** False for topics whose table another pod keeps (pods/); all of them when left out. */
+  readonly keeps?: (topic: TopicView) => boolean
   /** `--conversion paused`: no table is written. */
   readonly paused: boolean
   /** Batch bytes of a first-level file; 64 MiB when left out. */
@@ -91,6 +93,7 @@ export function createTables(options: TablesOptions): Tables {
     convertBytes: options.convertBytes,
     pressureBytes: options.pressureBytes,
     paused: options.paused,
+    keeps: options.keeps,
   })
   const loads = new Loads({ metadata, converter, publisher, clock, logger, metrics, settings })
   const { paused } = options
@@ -102,6 +105,7 @@ export function createTables(options: TablesOptions): Tables {
     clock,
     logger,
     settings,
+    keeps: options.keeps,
     everyMs: options.retentionCheckMs ?? RETENTION_CHECK_MS,
   })
   const shared = { store, metadata, clock, logger }

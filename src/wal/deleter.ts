@@ -11,6 +11,8 @@ export interface DeleterOptions {
   readonly metadata: Metadata
   readonly clock: Clock
   readonly logger: Logger
+  /** False while another pod does this work; always this one when left out. */
+  readonly turn?: () => boolean
   readonly registry: Registry
   /** Pause between passes; 1000 when left out. */
   readonly everyMs?: number
@@ -41,6 +43,7 @@ export class Deleter {
       clock: options.clock,
       everyMs: options.everyMs ?? 1000,
       pass: () => this.pass(),
+      turn: options.turn,
       failed: (error) => options.logger.warn({ error }, 'a pass of the deletion queue failed'),
     })
   }

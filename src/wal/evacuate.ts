@@ -21,6 +21,8 @@ export interface EvacuatorOptions {
   readonly sequences: WalSequences
   readonly clock: Clock
   readonly logger: Logger
+  /** False while another pod does this work; always this one when left out. */
+  readonly turn?: () => boolean
   readonly registry: Registry
   /** `--wal-evacuate-ms`: the age at which what is left of an object moves; 300000 when left out. */
   readonly afterMs?: number
@@ -67,6 +69,7 @@ export class Evacuator {
       clock: options.clock,
       everyMs: options.everyMs ?? 30_000,
       pass: () => this.pass(),
+      turn: options.turn,
       failed: (error) => options.logger.warn({ error }, 'a pass of WAL evacuation failed'),
     })
   }

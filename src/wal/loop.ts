@@ -5,6 +5,8 @@ export interface LoopOptions {
   /** From the end of one pass to the start of the next. */
   readonly everyMs: number
   readonly pass: () => Promise<unknown>
+  /** False: this round is left out. */
+  readonly turn?: () => boolean
   readonly failed: (error: unknown) => void
 }
 
@@ -36,6 +38,7 @@ export class Loop {
     while (!this.closed) {
       await this.#options.clock.sleep(this.#options.everyMs, this.#stop.signal)
       if (this.closed) return
+      if (this.#options.turn?.() === false) continue
       try {
         await this.#options.pass()
       } catch (error) {

@@ -1,5 +1,7 @@
 import { Errors } from '../../../protocol/index.ts'
+import { hashText, mix, rendezvous } from '../../base/rendezvous.ts'
 import type { PartitionView, StateView, TopicView } from '../../metadata/view.ts'
+import type { NodeEndpoint } from '../parts.ts'
 
 export const ZERO_UUID = '00000000-0000-0000-0000-000000000000'
 const NAME_MAX_LENGTH = 249
@@ -62,16 +64,59 @@ export function epochEnd(partition: PartitionView, epoch: number): { readonly ep
   return { epoch: next === 0 ? epoch : epochs[next - 1].epoch, endOffset: epochs[next].startOffset }
 }
 
-/** The node that clients are sent to: stable per partition, spread over the live nodes. Any node could serve it. */
-export function leaderOf(topicId: string, partition: number, nodeIds: readonly number[]): number {
-  let hash = partition
-  for (let i = 0; i < topicId.length; i++) hash = Math.imul(hash ^ topicId.charCodeAt(i), 0x01000193) >>> 0
-  return nodeIds[hash % nodeIds.length]
+type Node = Pick<NodeEndpoint, 'nodeId' | 'rack'>
+
+/**
+ * The node that clients are sent to: stable per partition, spread over the live nodes; when one comes or goes only its own partitions move.
+ * Any node could serve it.
+ */
+export function leaderOf(topicId: string, partition: number, nodes: readonly Node[]): number {
+  return bestOf(placeOf(topicId, partition), nodes)
 }
 
-/** Replicas as clients are shown them: the leader first, then others in turn, as many as there are nodes for. */
-export function replicasOf(leader: number, nodeIds: readonly number[], replicationFactor: number): number[] {
-  const at = nodeIds.indexOf(leader)
-  const count = Math.max(1, Math.min(replicationFactor, nodeIds.length))
-  return Array.from({ length: count }, (_, i) => nodeIds[(at + i) % nodeIds.length])
+/**
+ * Replicas as clients are shown them: the leader first, then one in each other rack, so that consumers find the one near them (KIP-392,
+ * KIP-881), then others while the topic's replication factor asks for more.
+ */
+export function replicasOf(topicId: string, partition: number, nodes: readonly Node[], replicationFactor: number): number[] {
+  const place = placeOf(topicId, partition)
+  const replicas: number[] = []
+  const racks = new Set<string>()
+  const left = [...nodes]
+  const take = (from: readonly Node[]): void => {
+    const nodeId = bestOf(place, from)
+    const [taken] = left.splice(
+      left.findIndex((node) => node.nodeId === nodeId),
+      1,
+    )
+    replicas.push(nodeId)
+    if (taken.rack !== null) racks.add(taken.rack)
+  }
+  take(left)
+  for (;;) {
+    const elsewhere = left.filter((node) => node.rack !== null && !racks.has(node.rack))
+    if (elsewhere.length > 0) take(elsewhere)
+    else if (replicas.length < replicationFactor && left.length > 0) take(left)
+    else return replicas
+  }
+}
+
+/** The replica in the client's rack when this node is in another one (KIP-392), else -1. The same as replicasOf shows. */
+export function nearReplica(topicId: string, partition: number, rack: string, ownNodeId: number, nodes: readonly Node[]): number {
+  if (rack === '' || nodes.length < 2 || nodes.find((node) => node.nodeId === ownNodeId)?.rack === rack) return -1
+  const near = nodes.filter((node) => node.rack === rack)
+  return near.length === 0 ? -1 : bestOf(placeOf(topicId, partition), near)
+}
+
+function placeOf(topicId: string, partition: number): number {
+  return mix(hashText(topicId) + partition)
+}
+
+function bestOf(place: number, nodes: readonly Node[]): number {
+  return nodes.length === 1
+    ? nodes[0].nodeId
+    : rendezvous(
+        place,
+        nodes.map((node) => node.nodeId),
+      )
 }

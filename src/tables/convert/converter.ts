@@ -12,6 +12,8 @@ export interface ConverterOptions extends JobOptions {
   readonly convertBytes: number
   /** Unconverted bytes of all topics together at which the largest are converted, however small each is. */
   readonly pressureBytes: number
+  /** False for topics that another pod converts, unless this one is asked to; all of them when left out. */
+  readonly keeps?: (topic: TopicView) => boolean
   /** True: no table is written, loads included; for benches. */
   readonly paused: boolean
 }
@@ -61,6 +63,13 @@ export class Converter {
     if (this.#options.paused) return
     const { metadata } = this.#options
     this.#stopListening = metadata.onApplied((change) => this.#applied(change))
+    this.reassess()
+  }
+
+  /** Looks at every topic: which ones are this pod's may have changed. */
+  reassess(): void {
+    const { metadata, paused } = this.#options
+    if (paused || this.#closed) return
     for (const topic of metadata.state.topics()) if (metadata.state.unconvertedRecords(topic.topic) > 0) this.#touch(topic.topic)
   }
 
@@ -113,11 +122,19 @@ export class Converter {
   }
 
   #touch(topic: number): void {
+    if (!this.#keeps(topic)) return
     const work = this.#work(topic)
     if (work.retry === null && this.#options.metadata.state.unconvertedBytes(topic) >= this.#options.convertBytes) {
       if (work.running === null) this.#enqueue(work, 'convert')
     } else if (work.due === null) this.#schedule(work)
     if (this.#pressure === null) this.#pressure = this.#options.clock.timer(PRESSURE_CHECK_MS, () => this.#relieve())
+  }
+
+  #keeps(topic: number): boolean {
+    const { metadata, keeps } = this.#options
+    if (keeps === undefined) return true
+    const view = metadata.state.topicByNumber(topic)
+    return view !== null && keeps(view)
   }
 
   /** Sets the timer of the staleness bound. */
@@ -130,7 +147,8 @@ export class Converter {
     work.due?.cancel()
     work.due = clock.timer(Math.max(0, Math.min(leftMs, LOOK_AGAIN_MS)), () => {
       work.due = null
-      if (leftMs <= LOOK_AGAIN_MS) this.#enqueue(work, 'convert')
+      if (!this.#keeps(work.topic)) this.#works.delete(work.topic)
+      else if (leftMs <= LOOK_AGAIN_MS) this.#enqueue(work, 'convert')
       else this.#schedule(work)
     })
   }
@@ -145,7 +163,7 @@ export class Converter {
     for (const work of this.#works.values()) {
       const sizeBytes = metadata.state.unconvertedBytes(work.topic)
       totalBytes += sizeBytes
-      if (sizeBytes > 0) sizes.push({ work, sizeBytes })
+      if (sizeBytes > 0 && this.#keeps(work.topic)) sizes.push({ work, sizeBytes })
     }
     if (totalBytes > pressureBytes) {
       sizes.sort((a, b) => b.sizeBytes - a.sizeBytes)
@@ -205,7 +223,7 @@ export class Converter {
     if (this.#closed || work.retry !== null) return
     if (again !== null) this.#enqueue(work, again)
     else if (metadata.state.topicByNumber(work.topic) === null) this.#works.delete(work.topic)
-    else if (metadata.state.unconvertedRecords(work.topic) === 0) this.#works.delete(work.topic)
+    else if (metadata.state.unconvertedRecords(work.topic) === 0 || !this.#keeps(work.topic)) this.#works.delete(work.topic)
     else if (!complete || metadata.state.unconvertedBytes(work.topic) >= convertBytes) this.#enqueue(work, 'convert')
     else this.#schedule(work)
   }

@@ -12,6 +12,8 @@ export interface TableRetentionOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly settings: (topic: TopicView) => TopicSettings
+  /** False for topics that another pod keeps. */
+  readonly keeps?: (topic: TopicView) => boolean
   /** `log.retention.check.interval.ms`. */
   readonly everyMs: number
 }
@@ -61,8 +63,9 @@ export class TableRetention {
 
   /** One look at every table. A table that fails is tried again in the next pass and stops no other (P9). */
   async pass(): Promise<void> {
-    const { clock, logger, metadata, publisher, settings } = this.#options
+    const { clock, logger, metadata, publisher, settings, keeps } = this.#options
     for (const topic of Array.from(metadata.state.topics())) {
+      if (keeps?.(topic) === false) continue
       const { retentionMs } = settings(topic).table
       const table = metadata.state.table(topic.topic)
       if (this.#closed || retentionMs < 0 || retentionMs === Number.POSITIVE_INFINITY || table === null) continue

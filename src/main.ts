@@ -23,6 +23,7 @@ import { TransactionTimeouts } from './log/transactionTimeouts.ts'
 import { ProduceValidator } from './log/validate.ts'
 import { openMetadata } from './metadata/open.ts'
 import type { TopicView } from './metadata/view.ts'
+import type { Pods } from './pods/pods.ts'
 import { registerSchemas } from './schemas/api/register.ts'
 import { SchemaRegistry } from './schemas/registry/registry.ts'
 import { parseAdvertised, parseListeners, type Listener } from './server/listeners.ts'
@@ -34,9 +35,11 @@ import { FileTableReader } from './tables/readback/reader.ts'
 import { Deleter } from './wal/deleter.ts'
 import { Evacuator } from './wal/evacuate.ts'
 import { setWalGrace } from './wal/grace.ts'
+import { Loop } from './wal/loop.ts'
 import { enqueueOrphans } from './wal/orphans.ts'
 import { WalSequences } from './wal/sequences.ts'
 import { WriteAheadLog } from './wal/wal.ts'
+import { openPods } from './wiring/pods.ts'
 import { openStores } from './wiring/stores.ts'
 
 /** Share of the backlog limit at which the largest topics are converted whatever their own triggers say. */
@@ -44,6 +47,12 @@ const CONVERT_PRESSURE = 0.5
 const CONVERT_BEFORE_DELETE_MS = 25_000
 const SHUTDOWN_MS = 30_000
 const SAME_SIGNAL_MS = 500
+/** A pod that leaves closes its listeners when no client came for this long, or after the other. */
+const DRAIN_QUIET_MS = 1500
+const DRAIN_MS = 10_000
+const DRAIN_LOOK_MS = 100
+/** With a shared log: between two searches for WAL objects that dead pods left. */
+const ORPHANS_MS = 600_000
 /** No answer is made smaller than this for lack of memory. */
 const ANSWER_MIN_BYTES = 1 << 20
 /** Attachments cost no replay, only space: many more of their bytes than of entries may pass between two snapshots. */
@@ -66,10 +75,24 @@ export interface BrokerOptions {
 export interface Broker {
   readonly dispatcher: Dispatcher
   readonly parts: ApiParts
+  /** With a shared log: tells the other pods, and through them clients, where this one listens. Call once it does. */
+  join(advertised: readonly Listener[]): Promise<void>
+  /** With other pods there: sends clients to them and waits until they have gone. */
+  drain(): Promise<void>
   /** Mounts the catalog, metrics and health on HTTP. */
   startHttp(): Promise<HttpServer>
   /** Records and state are safe once this resolves; called when no request is running any more. */
   close(): Promise<void>
+}
+
+/** The pods that clients are sent to; null while none is known, or with a log of one. */
+function nodesOf(pods: Pods | null, listener: string): readonly NodeEndpoint[] | null {
+  const members = pods?.nodes() ?? []
+  const nodes = members.flatMap(({ nodeId, about: { listeners, rack } }) => {
+    const { host, port } = listeners.find((each) => each.name === listener) ?? listeners[0] ?? { host: '', port: 0 }
+    return host === '' ? [] : [{ nodeId, host, port, rack: rack === '' ? null : rack }]
+  })
+  return nodes.length === 0 ? null : nodes
 }
 
 /** Opens the store and the metadata log and wires the rooms together. Errors: SETTING_INVALID, STORE_IN_USE, LOG_CORRUPT, … */
@@ -87,8 +110,23 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     random: (bytes) => randomBytes(bytes),
     onStop: options.onStop,
     snapshots: { logBytes: settings.snapshotBytes, attachmentBytes: settings.snapshotBytes * ATTACHMENTS_PER_SNAPSHOT },
+    fenceOlder: !log.shared,
   })
   await stores.settle(metadata.state.clusterId)
+  let wal: WriteAheadLog | null = null
+  const pods: Pods | null = log.shared
+    ? await openPods({
+        settings,
+        metadata,
+        store,
+        clock,
+        logger,
+        registry,
+        listeners: parseListeners(settings.listeners),
+        cached: (object, start, end) => wal?.cached(object, start, end - start) ?? null,
+      })
+    : null
+  const turn = (work: string): (() => boolean) | undefined => (pods === null ? undefined : () => pods.owns(work))
 
   const given = new Map(settings.broker)
   given.set('listeners', settings.listeners)
@@ -101,7 +139,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
 
   await setWalGrace(metadata, settings.walGraceMs)
   const sequences = new WalSequences(metadata)
-  const wal = new WriteAheadLog({
+  wal = new WriteAheadLog({
     store,
     metadata,
     clock,
@@ -112,6 +150,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     maxBytes: settings.walMaxBytes,
     inlineMaxBytes: settings.walInlineMaxBytes,
     hotCacheBytes: settings.cacheBytes,
+    fromPeer: pods === null ? undefined : (incarnation, object, start, end) => pods.readFrom(incarnation, object, start, end),
     graceMs: settings.walGraceMs,
   })
   const reader = new FileTableReader({ store, clock, registry, cacheBytes: settings.tableCacheBytes, workers: settings.readWorkers })
@@ -142,7 +181,9 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     convertBytes: settings.convertBytes,
     pressureBytes: settings.backlogMaxBytes * CONVERT_PRESSURE,
     paused: settings.conversion === 'paused',
+    keeps: pods === null ? undefined : (topic) => pods.owns(`table ${topic.topicId}`),
   })
+  pods?.onChanged(() => tables.converter.reassess())
   const validator = new ProduceValidator({ clock, rules: topicSettings, workers: 1 })
   const schemas = new SchemaRegistry(metadata)
   const groups = new GroupCoordinator({
@@ -151,10 +192,11 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     logger,
     registry,
     randomUuid: randomUUID,
+    shared: pods !== null,
     settings: () => groupSettings(brokerConfigs),
   })
-  const background = [
-    new Deleter({ store, metadata, clock, logger, registry }),
+  const background: { start(): void; close(): Promise<void> }[] = [
+    new Deleter({ store, metadata, clock, logger, registry, turn: turn('deletions') }),
     new Evacuator({
       store,
       metadata,
@@ -162,6 +204,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       sequences,
       clock,
       logger,
+      turn: turn('evacuation'),
       registry,
       afterMs: settings.walEvacuateMs,
       everyMs: Math.min(30_000, settings.walEvacuateMs),
@@ -172,6 +215,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       metadata,
       clock,
       logger,
+      turn: turn('retention'),
       rules: topicSettings,
       requestConversion: (topic) => tables.converter.request(topic, 'convert'),
       everyMs: brokerConfigs.number('log.retention.check.interval.ms'),
@@ -207,7 +251,8 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     producerIds: new ProducerIds(metadata),
     topicSettings,
     validateProduce: (topic, records, version) => validator.validate(topic, records, version),
-    nodes: (listener): readonly NodeEndpoint[] => [{ nodeId: metadata.nodeId, rack, ...options.endpoint(listener) }],
+    nodes: (listener) => nodesOf(pods, listener) ?? [{ nodeId: metadata.nodeId, rack, ...options.endpoint(listener) }],
+    leaving: () => pods !== null && pods.draining && !pods.alone,
     convertTopic,
     randomUuid: randomUUID,
   }
@@ -216,11 +261,17 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   tables.start()
   reader.warm()
   for (const part of background) part.start()
-  const orphans = enqueueOrphans({ store, metadata, logger, graceMs: settings.walGraceMs }).catch((error: unknown) =>
-    logger.warn({ err: error }, 'orphaned WAL objects could not be listed'),
-  )
+  const findOrphans = (): Promise<unknown> => enqueueOrphans({ store, metadata, logger, graceMs: settings.walGraceMs })
+  const orphansFailed = (error: unknown): void => logger.warn({ err: error }, 'orphaned WAL objects could not be listed')
+  const orphans = pods === null ? findOrphans().catch(orphansFailed) : Promise.resolve()
+  if (pods !== null) {
+    // pods die while this one lives on
+    const loop = new Loop({ clock, everyMs: ORPHANS_MS, pass: findOrphans, turn: turn('orphans'), failed: orphansFailed })
+    loop.start()
+    background.push(loop)
+  }
 
-  let ready: string | null = null
+  let ready: string | null = pods === null ? null : 'joining the cluster'
   const stopProcessMetrics = registerProcessMetrics(registry)
   return {
     dispatcher,
@@ -254,6 +305,19 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
         ],
       })
     },
+    async join(advertised) {
+      if (pods === null) return
+      await pods.join({ listeners: advertised.map(({ name, host, port }) => ({ name, host, port })), rack: rack ?? '' })
+      ready = null
+    },
+    async drain() {
+      if (pods === null) return
+      ready = 'draining'
+      await pods.drain()
+      const fromMs = clock.monotonicMs()
+      const quietMs = (): number => clock.monotonicMs() - Math.max(fromMs, dispatcher.movedMs)
+      while (!pods.alone && quietMs() < DRAIN_QUIET_MS && clock.monotonicMs() - fromMs < DRAIN_MS) await clock.sleep(DRAIN_LOOK_MS)
+    },
     async close() {
       ready = 'shutting down'
       groups.close()
@@ -265,6 +329,8 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       await wal.close()
       await partitions.close()
       await Promise.all([reader.close(), validator.close()])
+      await pods?.leave().catch((error: unknown) => logger.warn({ reason: String(error) }, 'this pod left without a word: its lease runs out'))
+      await pods?.close()
       await metadata.close()
       await stores.close()
     },
@@ -318,6 +384,7 @@ export async function serve(settings: Settings): Promise<void> {
     bound = await server.listen()
     advertised = parseAdvertised(settings.advertisedListeners, bound)
     http = await broker.startHttp()
+    await broker.join(advertised)
   } catch (error) {
     await server.close(0)
     await broker.close()
@@ -335,6 +402,7 @@ export async function serve(settings: Settings): Promise<void> {
   const again = (): void => void (clock.monotonicMs() - stoppingMs > SAME_SIGNAL_MS && process.exit(130))
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, again)
   setTimeout(() => process.exit(1), SHUTDOWN_MS).unref()
+  await broker.drain().catch((error: unknown) => logger.warn({ reason: String(error) }, 'clients could not be sent to other pods first'))
   await server.close(SHUTDOWN_MS / 3)
   await broker.close().catch((error: unknown) => logger.warn({ err: error }, 'the shutdown was not clean; nothing acknowledged is lost'))
   await http.close()

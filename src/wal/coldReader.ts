@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
-import { batchOffsetCount, wholeBatchBytes } from '../../protocol/records/header.ts'
+import { batchCrcValid, batchOffsetCount, wholeBatchBytes } from '../../protocol/records/header.ts'
 import { FrazilError, hasCode } from '../base/errors.ts'
 import type { Metadata } from '../metadata/port.ts'
 import type { WalExtent, WalObject } from '../metadata/view.ts'
 import type { ObjectStore, Reason } from '../storage/store.ts'
-import { decodeIndex, decodeTail, TAIL_BYTES, type IndexPart } from './format.ts'
+import { decodeIndex, decodeTail, parseWalKey, TAIL_BYTES, type IndexPart } from './format.ts'
 import type { LocatedBatches } from './port.ts'
 
 /** An extent up to this size is read whole: its index would cost as much. */
@@ -15,6 +15,12 @@ const FOOTER_GUESS_BYTES = 32 * 1024
 const RANGES_BEFORE_WHOLE = 1
 /** An object up to this size is always read whole: it costs what a range costs, and its other partitions are likely to follow. */
 const WHOLE_AT_ONCE_BYTES = 1024 * 1024
+
+/** An object this young is still being followed, by others as well (L15), and likely in the memory of the pod that wrote it. */
+const FRESH_MS = 60_000
+
+/** Bytes [start, end) of an object out of the memory of the pod whose incarnation wrote it; null: not there. Never rejects. */
+export type PeerRead = (incarnation: number, object: number, start: number, end: number) => Promise<Buffer | null>
 
 /**
  * Reads WAL objects from the store, or from the entry that carries them. Readers of one range or object at the same time
@@ -29,8 +35,9 @@ export class ColdReader {
   readonly #rangeCounts: LRUCache<number, number>
   readonly #flights = new Map<string, Promise<unknown>>()
   readonly #wholeMaxBytes: number
+  readonly #fromPeer: PeerRead | null
 
-  constructor(options: { readonly store: ObjectStore; readonly metadata: Metadata; readonly cacheBytes: number }) {
+  constructor(options: { readonly store: ObjectStore; readonly metadata: Metadata; readonly cacheBytes: number; readonly fromPeer?: PeerRead }) {
     this.#store = options.store
     this.#metadata = options.metadata
     const bytesOf = (value: Buffer): number => Math.max(1, value.length)
@@ -42,6 +49,7 @@ export class ColdReader {
     })
     this.#rangeCounts = new LRUCache({ max: 10_000 })
     this.#wholeMaxBytes = options.cacheBytes / 4
+    this.#fromPeer = options.fromPeer ?? null
   }
 
   /** See Wal.read. */
@@ -52,6 +60,10 @@ export class ColdReader {
     const key = `${object}:${byteOffset}:${sizeBytes}`
     const range = this.#ranges.get(key)
     if (range !== undefined) return range
+    if (this.#fromPeer !== null && !whole && !this.#flights.has(`${object}`)) {
+      const bytes = await this.#readPeer(at, key, byteOffset, sizeBytes)
+      if (bytes !== null) return bytes
+    }
     if (at.sizeBytes <= this.#wholeMaxBytes && (whole || this.#shouldBeWhole(at, key))) {
       const bytes = await this.#share(`${object}`, async () => {
         const body = await this.#get(at, 0, at.sizeBytes, reason)
@@ -71,7 +83,8 @@ export class ColdReader {
   async readFrom(extent: WalExtent, offset: number, maxBytes: number): Promise<LocatedBatches> {
     const at = this.#object(extent.object)
     const allOfIt = extent.sizeBytes <= SMALL_EXTENT_BYTES || (offset <= extent.firstOffset && extent.sizeBytes <= maxBytes)
-    if (at.key !== '' && !allOfIt && at.sizeBytes > WHOLE_AT_ONCE_BYTES && !this.#whole.has(extent.object)) {
+    const large = at.key !== '' && at.sizeBytes > WHOLE_AT_ONCE_BYTES && !this.#isFresh(at)
+    if (large && !allOfIt && !this.#whole.has(extent.object)) {
       const span = spanOf(await this.#index(at), extent, offset, maxBytes)
       const bytes = await this.read(extent.object, span.byteOffset, span.sizeBytes, false, 'fetch')
       return { bytes, baseOffset: span.baseOffset }
@@ -81,11 +94,27 @@ export class ColdReader {
   }
 
   #shouldBeWhole(object: WalObject, rangeKey: string): boolean {
-    if (object.sizeBytes <= WHOLE_AT_ONCE_BYTES || this.#flights.has(`${object.id}`)) return true
+    if (object.sizeBytes <= WHOLE_AT_ONCE_BYTES || this.#isFresh(object) || this.#flights.has(`${object.id}`)) return true
     if (this.#flights.has(rangeKey)) return false
     const count = (this.#rangeCounts.get(object.id) ?? 0) + 1
     this.#rangeCounts.set(object.id, count)
     return count > RANGES_BEFORE_WHOLE
+  }
+
+  #isFresh(object: WalObject): boolean {
+    return object.key !== '' && this.#metadata.state.lastTimeMs - object.createdMs < FRESH_MS
+  }
+
+  /** Asks the pod that wrote the object, while it may still have it; readers of the same range share the question. */
+  async #readPeer(object: WalObject, key: string, byteOffset: number, sizeBytes: number): Promise<Buffer | null> {
+    const incarnation = parseWalKey(object.key)?.incarnation
+    if (incarnation === undefined || incarnation === this.#metadata.incarnation || object.segment || !this.#isFresh(object)) return null
+    return this.#share(`peer:${key}`, async () => {
+      const bytes = await this.#fromPeer!(incarnation, object.id, byteOffset, byteOffset + sizeBytes)
+      if (bytes === null || !isWholeBatches(bytes)) return null
+      this.#ranges.set(key, bytes)
+      return bytes
+    })
   }
 
   #object(id: number): WalObject {
@@ -189,4 +218,15 @@ function cut(bytes: Uint8Array, extent: WalExtent, offset: number, maxBytes: num
     baseOffset = next
     start += sizeBytes
   }
+}
+
+/** What a peer sent is looked at before it is believed: batches one after the other, each with the right checksum. */
+function isWholeBatches(bytes: Buffer): boolean {
+  let at = 0
+  while (at < bytes.length) {
+    const size = wholeBatchBytes(bytes, at)
+    if (size < 0 || !batchCrcValid(bytes, at)) return false
+    at += size
+  }
+  return at === bytes.length
 }

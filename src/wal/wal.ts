@@ -6,7 +6,7 @@ import type { Metadata } from '../metadata/port.ts'
 import type { WalExtent } from '../metadata/view.ts'
 import type { ObjectStore } from '../storage/store.ts'
 import { HotCache } from './cache.ts'
-import { ColdReader } from './coldReader.ts'
+import { ColdReader, type PeerRead } from './coldReader.ts'
 import { walMetrics } from './metrics.ts'
 import type { AppendedBatch, CachedBatches, LocatedBatches, Wal } from './port.ts'
 import { WalSequences } from './sequences.ts'
@@ -32,6 +32,8 @@ export interface WalOptions {
   readonly hotCacheBytes?: number
   /** Memory for objects read back whole; half as much again for ranges. 64 MiB when left out. */
   readonly coldCacheBytes?: number
+  /** What the pod of another incarnation has of an object in memory; null when it has not, or is too slow. Absent: nobody is asked. */
+  readonly fromPeer?: PeerRead
   /** `--wal-grace-ms`; 60000 when left out. */
   readonly graceMs?: number
   /** Collects the requests of one turn of the event loop; setImmediate when left out. */
@@ -52,7 +54,7 @@ export class WriteAheadLog implements Wal {
     const { metadata, registry } = options
     this.#metadata = metadata
     this.#hot = new HotCache({ maxBytes: options.hotCacheBytes ?? 64 * MIB })
-    this.#cold = new ColdReader({ store: options.store, metadata, cacheBytes: options.coldCacheBytes ?? 64 * MIB })
+    this.#cold = new ColdReader({ store: options.store, metadata, cacheBytes: options.coldCacheBytes ?? 64 * MIB, fromPeer: options.fromPeer })
     const metrics = walMetrics(registry, metadata, this.#hot)
     this.#hits = metrics.reads
     this.#writer = new WalWriter({

@@ -116,6 +116,9 @@ export function loadSettings(
     s3Endpoint: value('s3-endpoint'),
     s3PathStyle: value('s3-path-style').toLowerCase() === 'true',
     pod: value('pod'),
+    podListener: value('pod-listener'),
+    advertisedPodListener: value('advertised-pod-listener'),
+    podSecret: value('pod-secret'),
     fsync: value('fsync').toLowerCase() === 'true',
     walLingerMs:
       /^s3a?:/.test(value('store')) && !sources.some((source) => source.has('wal-linger-ms')) ? S3_LINGER_MS : number('wal-linger-ms'),

@@ -47,6 +47,27 @@ const own: readonly SettingDefinition[] = [
     check: (value) => (value === '' || value.length > 253 ? 'It needs 1 to 253 characters' : null),
   },
   {
+    name: 'pod-listener',
+    type: 'STRING',
+    default: '',
+    defaultShown: 'host of the first listener, any port',
+    doc: 'HOST:PORT where other pods of the cluster reach this one, with a shared log.',
+  },
+  {
+    name: 'advertised-pod-listener',
+    type: 'STRING',
+    default: '',
+    defaultShown: 'host of the first advertised listener, port of the pod listener',
+    doc: 'HOST:PORT that other pods are told; port 0 stands for that of the pod listener.',
+  },
+  {
+    name: 'pod-secret',
+    type: 'STRING',
+    default: '',
+    defaultShown: 'kept in the store under meta/pod-secret',
+    doc: 'Known to the pods of one cluster, the same on all of them: it guards the traffic between them.',
+  },
+  {
     name: 'fsync',
     type: 'BOOLEAN',
     default: 'true',
@@ -174,6 +195,9 @@ export interface Settings {
   readonly s3Endpoint: string
   readonly s3PathStyle: boolean
   readonly pod: string
+  readonly podListener: string
+  readonly advertisedPodListener: string
+  readonly podSecret: string
   readonly fsync: boolean
   readonly walLingerMs: number
   readonly walMaxBytes: number

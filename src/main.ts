@@ -329,7 +329,9 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       await wal.close()
       await partitions.close()
       await Promise.all([reader.close(), validator.close()])
-      await pods?.leave().catch((error: unknown) => logger.warn({ reason: String(error) }, 'this pod left without a word: its lease runs out'))
+      await pods
+        ?.leave()
+        .catch((error: unknown) => logger.warn({ reason: String(error) }, 'this pod left without a word: its lease runs out'))
       await pods?.close()
       await metadata.close()
       await stores.close()

@@ -97,6 +97,13 @@ export class Peers {
     return (this.#peers.get(incarnation)?.missed ?? 0) >= this.#options.timings.suspectBeats
   }
 
+  /** Every other pod that lives is linked. */
+  get complete(): boolean {
+    for (const { incarnation } of this.#options.state.livePods())
+      if (incarnation !== this.#options.self.incarnation && !this.healthy(incarnation)) return false
+    return true
+  }
+
   /** Links that work now. */
   get links(): number {
     let count = 0

@@ -199,6 +199,8 @@ export class Pods {
     if (this.#closed) return
     this.#beatTimer = clock.timer(this.#timings.heartbeatMs, () => this.#beat())
     this.#peers.beat()
+    // Who writes an entry streams it: as long as all are linked nothing can be missed for long.
+    this.#options.metadata.streaming(this.#peers.complete)
     this.#renewals.tick()
     this.writer.tick()
   }
@@ -228,7 +230,7 @@ export class Pods {
   }
 
   #ahead(): void {
-    void this.#options.metadata.barrier().catch(() => undefined) // the engine says what is wrong
+    this.#options.metadata.wake()
   }
 
   #message(from: number, message: Message): void {

@@ -37,7 +37,12 @@ export class ColdReader {
   readonly #wholeMaxBytes: number
   readonly #fromPeer: PeerRead | null
 
-  constructor(options: { readonly store: ObjectStore; readonly metadata: Metadata; readonly cacheBytes: number; readonly fromPeer?: PeerRead }) {
+  constructor(options: {
+    readonly store: ObjectStore
+    readonly metadata: Metadata
+    readonly cacheBytes: number
+    readonly fromPeer?: PeerRead
+  }) {
     this.#store = options.store
     this.#metadata = options.metadata
     const bytesOf = (value: Buffer): number => Math.max(1, value.length)
@@ -83,7 +88,7 @@ export class ColdReader {
   async readFrom(extent: WalExtent, offset: number, maxBytes: number): Promise<LocatedBatches> {
     const at = this.#object(extent.object)
     const allOfIt = extent.sizeBytes <= SMALL_EXTENT_BYTES || (offset <= extent.firstOffset && extent.sizeBytes <= maxBytes)
-    const large = at.key !== '' && at.sizeBytes > WHOLE_AT_ONCE_BYTES && !this.#isFresh(at)
+    const large = at.key !== '' && at.sizeBytes > WHOLE_AT_ONCE_BYTES && this.#freshOf(at) === 0
     if (large && !allOfIt && !this.#whole.has(extent.object)) {
       const span = spanOf(await this.#index(at), extent, offset, maxBytes)
       const bytes = await this.read(extent.object, span.byteOffset, span.sizeBytes, false, 'fetch')
@@ -94,21 +99,25 @@ export class ColdReader {
   }
 
   #shouldBeWhole(object: WalObject, rangeKey: string): boolean {
-    if (object.sizeBytes <= WHOLE_AT_ONCE_BYTES || this.#isFresh(object) || this.#flights.has(`${object.id}`)) return true
+    if (object.sizeBytes <= WHOLE_AT_ONCE_BYTES || this.#freshOf(object) > 0 || this.#flights.has(`${object.id}`)) return true
     if (this.#flights.has(rangeKey)) return false
     const count = (this.#rangeCounts.get(object.id) ?? 0) + 1
     this.#rangeCounts.set(object.id, count)
     return count > RANGES_BEFORE_WHOLE
   }
 
-  #isFresh(object: WalObject): boolean {
-    return object.key !== '' && this.#metadata.state.lastTimeMs - object.createdMs < FRESH_MS
+  /** The incarnation of another pod that wrote the object just now; 0 for ours, old ones, and with a log of one. */
+  #freshOf(object: WalObject): number {
+    const { incarnation, state } = this.#metadata
+    if (this.#fromPeer === null || object.segment || state.lastTimeMs - object.createdMs >= FRESH_MS) return 0
+    const writer = parseWalKey(object.key)?.incarnation ?? 0
+    return writer === incarnation ? 0 : writer
   }
 
   /** Asks the pod that wrote the object, while it may still have it; readers of the same range share the question. */
   async #readPeer(object: WalObject, key: string, byteOffset: number, sizeBytes: number): Promise<Buffer | null> {
-    const incarnation = parseWalKey(object.key)?.incarnation
-    if (incarnation === undefined || incarnation === this.#metadata.incarnation || object.segment || !this.#isFresh(object)) return null
+    const incarnation = this.#freshOf(object)
+    if (incarnation === 0) return null
     return this.#share(`peer:${key}`, async () => {
       const bytes = await this.#fromPeer!(incarnation, object.id, byteOffset, byteOffset + sizeBytes)
       if (bytes === null || !isWholeBatches(bytes)) return null

@@ -54,7 +54,12 @@ export class WriteAheadLog implements Wal {
     const { metadata, registry } = options
     this.#metadata = metadata
     this.#hot = new HotCache({ maxBytes: options.hotCacheBytes ?? 64 * MIB })
-    this.#cold = new ColdReader({ store: options.store, metadata, cacheBytes: options.coldCacheBytes ?? 64 * MIB, fromPeer: options.fromPeer })
+    this.#cold = new ColdReader({
+      store: options.store,
+      metadata,
+      cacheBytes: options.coldCacheBytes ?? 64 * MIB,
+      fromPeer: options.fromPeer,
+    })
     const metrics = walMetrics(registry, metadata, this.#hot)
     this.#hits = metrics.reads
     this.#writer = new WalWriter({

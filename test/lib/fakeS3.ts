@@ -35,6 +35,9 @@ export class FakeS3 {
   readonly buckets = new Map<string, FakeBucket>()
   faults: ((request: S3Request) => S3Fault | null) | null = null
   readonly requests: S3Request[] = []
+  /** False: `requests` stays empty, for long runs. */
+  keepRequests = true
+  served = 0
   #server: Server | null = null
 
   static async start(...buckets: readonly string[]): Promise<FakeS3> {
@@ -66,7 +69,8 @@ export class FakeS3 {
     const [bucket, ...rest] = url.pathname.slice(1).split('/')
     const key = rest.map(decodeURIComponent).join('/')
     const request = { method: message.method!, bucket, key, query: url.searchParams, headers: message.headers }
-    this.requests.push(request)
+    this.served++
+    if (this.keepRequests) this.requests.push(request)
     try {
       const fault = this.faults?.(request) ?? {}
       const body = await bodyOf(message)

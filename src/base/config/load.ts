@@ -6,8 +6,9 @@ import { BROKER_SETTINGS, environmentName, SETTINGS, type Settings } from './set
 const all: readonly ConfigDefinition[] = [...SETTINGS, ...BROKER_SETTINGS]
 const flagOf = (name: string): string => name.replace(/\./g, '-')
 
-/** With a store in S3 each put costs money: what waits behind one waits longer. */
+/** With a store in S3 each put costs money: what waits behind one waits longer, and for more bytes. */
 const S3_LINGER_MS = 100
+const S3_WAL_BYTES = 16 << 20
 
 function bad(message: string): FrazilError {
   return new FrazilError('SETTING_INVALID', message)
@@ -107,6 +108,9 @@ export function loadSettings(
     if (!Number.isSafeInteger(result)) throw bad(`${name}: ${value(name)} is too large`)
     return result
   }
+  /** A default of its own where the store is in S3. */
+  const orOnS3 = (name: string, onS3: number): number =>
+    /^s3a?:/.test(value('store')) && !sources.some((source) => source.has(name)) ? onS3 : number(name)
   return {
     listeners: value('listeners'),
     advertisedListeners: value('advertised-listeners'),
@@ -120,9 +124,8 @@ export function loadSettings(
     advertisedPodListener: value('advertised-pod-listener'),
     podSecret: value('pod-secret'),
     fsync: value('fsync').toLowerCase() === 'true',
-    walLingerMs:
-      /^s3a?:/.test(value('store')) && !sources.some((source) => source.has('wal-linger-ms')) ? S3_LINGER_MS : number('wal-linger-ms'),
-    walMaxBytes: number('wal-max-bytes'),
+    walLingerMs: orOnS3('wal-linger-ms', S3_LINGER_MS),
+    walMaxBytes: orOnS3('wal-max-bytes', S3_WAL_BYTES),
     walInlineMaxBytes: number('wal-inline-max-bytes'),
     walGraceMs: number('wal-grace-ms'),
     walEvacuateMs: number('wal-evacuate-ms'),

@@ -86,6 +86,7 @@ const own: readonly SettingDefinition[] = [
     name: 'wal-max-bytes',
     type: 'INT',
     default: '8388608',
+    defaultShown: '8388608; 16777216 with a store in S3',
     min: 65536,
     max: 1073741824,
     doc: 'Size at which a write-ahead buffer closes.',

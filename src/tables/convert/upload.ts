@@ -1,7 +1,7 @@
 import type { MultipartUpload, ObjectStore, Reason } from '../../storage/store.ts'
 
-/** Parts of an upload: above the 5 MiB that S3 asks for, and few enough for its 10,000. */
-const PART_BYTES = 8 * 1024 * 1024
+/** Parts of an upload: above the 5 MiB that S3 asks for, and large: each is paid for, and 8 MiB ones would double the price of a TB. */
+const PART_BYTES = 32 * 1024 * 1024
 
 /** Writes an object as its bytes come: in one put while it is small, in parts when it grows. */
 export class Upload {

@@ -46,7 +46,7 @@ export class IdleClients {
     // As the Java client does: the same offsets again, every five seconds (L20).
     this.#timers.push(
       setInterval(() => {
-        void consumer.commitOffsets(assigned.map((one) => ({ ...one, offset: '0' }))).catch(() => undefined)
+        void consumer.commitOffsets(assigned.map(({ topic, partition }) => ({ topic, partition, offset: '0' }))).catch(() => undefined)
       }, COMMIT_MS),
     )
     this.#consumers.push(consumer)

@@ -9,6 +9,7 @@ import {
   type Encoded,
   type RequestHeaderAt,
 } from '../../protocol/index.ts'
+import { hasCode } from '../base/errors.ts'
 import { unsupportedVersion } from './18_apiVersions.ts'
 import { CloseConnection, type Connection, type RequestContext, type ServedApi } from './handler.ts'
 import type { ApiParts } from './parts.ts'
@@ -100,6 +101,8 @@ export class Dispatcher {
       return response === null ? null : encodeResponseFrame(api.key as ApiKey, version, correlationId, response)
     } catch (error) {
       if (error instanceof CloseConnection) throw error
+      // This process is on its way out, whatever was asked: the client finds another one.
+      if (hasCode(error, 'FENCED') || hasCode(error, 'CLOSED')) throw new CloseConnection(error.message)
       this.#parts.logger.error({ err: error, api: name, version, clientId: context.clientId }, 'a request failed unexpectedly')
       const response = api.fail(request, Errors.UNKNOWN_SERVER_ERROR, context)
       return response === null ? null : encodeResponseFrame(api.key as ApiKey, version, correlationId, response)

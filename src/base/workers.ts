@@ -24,6 +24,9 @@ interface Reply {
   readonly failure?: { readonly code: ErrorCode; readonly message: string }
 }
 
+/** What runs tasks off the event loop: a `WorkerPool`, or what a simulation puts in its place. */
+export type TaskRunner = Pick<WorkerPool, 'run' | 'warm' | 'close'>
+
 /**
  * A fixed number of worker threads that run one task at a time each. Workers start on first use and keep the process
  * alive only while a task runs. A worker that dies fails its task with STORE_UNAVAILABLE and is replaced.

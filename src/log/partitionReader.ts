@@ -211,6 +211,7 @@ export class PartitionReader {
     const read = this.#tables.readNow({ files, partition, fromOffset, lastOffset, maxBytes, minOne: first })
     if (read === null || 'whenReady' in read) return { loading: read }
     for (const batch of read.batches) {
+      if (isServed(batch, offset, out)) return null
       if (out.sizeBytes + batch.length > limitBytes && !(minOne && out.records.length === 0)) return null
       this.#push(batch, out)
     }
@@ -226,6 +227,7 @@ export class PartitionReader {
     let next = nextOffset
     for (const batch of batches) {
       // what is left out here must not be passed over by a further read
+      if (isServed(batch, offset, out)) return null
       if (out.records.length > 0 && out.sizeBytes + batch.length > limitBytes) return null
       this.#push(batch, out)
     }
@@ -239,6 +241,14 @@ export class PartitionReader {
     out.sizeBytes += batch.length
     out.nextOffset = batchLastOffset(batch) + 1
   }
+}
+
+/**
+ * True when a batch of a table file begins with records that this answer has already, out of the WAL or another file: the
+ * range was converted, or files were merged, while it was read. The client asks again from where it is.
+ */
+function isServed(batch: Uint8Array, offset: number, out: ReadBatches): boolean {
+  return out.records.length > 0 && batchBaseOffset(batch) < offset
 }
 
 /** The files of a table extent. Errors: STORE_NOT_FOUND when the state no longer has one (resolve again). */

@@ -1,3 +1,4 @@
+import type { TaskRunner } from '../base/workers.ts'
 import { SUPPORTED_LEVEL } from './apply/pods.ts'
 import { type EngineOptions, MetadataEngine } from './engine.ts'
 import type { Metadata } from './port.ts'
@@ -15,6 +16,8 @@ export interface OpenOptions extends EngineOptions {
   readonly level?: number
   /** Fence earlier processes of this pod at once; false where they may live, and pods/ finds out (L22). True when left out. */
   readonly fenceOlder?: boolean
+  /** What replays the log for snapshots; a thread when left out. */
+  readonly snapshotWorker?: () => TaskRunner
 }
 
 /**
@@ -42,6 +45,7 @@ export async function openMetadata(options: OpenOptions): Promise<MetadataEngine
       policy,
       bad,
       behind: lastEntry - snapshot,
+      worker: options.snapshotWorker,
     })
     engine.attach(schedule)
     await engine.register({ kind: 'registerIncarnation', pod, nonce: random(16), level, fenceOlder: options.fenceOlder ?? true })

@@ -32,7 +32,8 @@ export class ColdReader {
   readonly #whole: LRUCache<number, Buffer>
   readonly #ranges: LRUCache<string, Buffer>
   readonly #indexes: LRUCache<number, readonly IndexPart[]>
-  readonly #rangeCounts: LRUCache<number, number>
+  /** Made with the first range: it takes its memory at once. */
+  #rangeCounts: LRUCache<number, number> | null = null
   readonly #flights = new Map<string, Promise<unknown>>()
   readonly #wholeMaxBytes: number
   readonly #fromPeer: PeerRead | null
@@ -52,7 +53,6 @@ export class ColdReader {
       maxSize: 1 << 18,
       sizeCalculation: (parts) => 1 + parts.reduce((sum, part) => sum + part.sizesBytes.length, 0),
     })
-    this.#rangeCounts = new LRUCache({ max: 10_000 })
     this.#wholeMaxBytes = options.cacheBytes / 4
     this.#fromPeer = options.fromPeer ?? null
   }
@@ -101,8 +101,9 @@ export class ColdReader {
   #shouldBeWhole(object: WalObject, rangeKey: string): boolean {
     if (object.sizeBytes <= WHOLE_AT_ONCE_BYTES || this.#freshOf(object) > 0 || this.#flights.has(`${object.id}`)) return true
     if (this.#flights.has(rangeKey)) return false
-    const count = (this.#rangeCounts.get(object.id) ?? 0) + 1
-    this.#rangeCounts.set(object.id, count)
+    const counts = (this.#rangeCounts ??= new LRUCache({ max: 10_000 }))
+    const count = (counts.get(object.id) ?? 0) + 1
+    counts.set(object.id, count)
     return count > RANGES_BEFORE_WHOLE
   }
 

@@ -45,7 +45,7 @@ type Staged = { readonly key: string; readonly sizeBytes: number } | { readonly 
 /** Group commit (L2, L10, L11): one open buffer, several uploads at a time, proposals in the order of closing. */
 export class WalWriter {
   readonly #options: WriterOptions
-  readonly #gaps = new SequenceGaps({ max: 10_000 })
+  readonly #gaps: SequenceGaps
   readonly #uploads: Slots
   readonly #idle: (() => void)[] = []
   #open = new WalBuffer()
@@ -60,6 +60,11 @@ export class WalWriter {
   constructor(options: WriterOptions) {
     this.#options = options
     this.#uploads = new Slots(options.maxInFlight)
+    const { state } = options.metadata
+    this.#gaps = new SequenceGaps({
+      max: 10_000,
+      isKnown: ({ topic, partition, batch }) => state.producer(topic, partition, batch.producerId) !== null,
+    })
   }
 
   /** See Wal.append. */

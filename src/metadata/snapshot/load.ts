@@ -20,8 +20,24 @@ type ReadableLog = Pick<EntryLog, 'floor' | 'read' | 'snapshots' | 'readSnapshot
  * that the entries do not follow from, is passed over with a warning (L4). Errors: LOG_CORRUPT, LEVEL_UNKNOWN, as EntryLog.
  */
 export async function loadRooms(log: ReadableLog, logger: Logger): Promise<Loaded> {
+  for (let floor = await log.floor(); ;) {
+    const loaded = await loadFrom(floor, log, logger)
+    if ('rooms' in loaded) return loaded
+    // Another pod may have truncated meanwhile: then newer snapshots are there now.
+    const now = await log.floor()
+    if (now === floor)
+      throw new FrazilError(
+        'LOG_CORRUPT',
+        `the metadata log begins with entry ${floor} and no snapshot before it can be used`,
+        loaded.failure,
+      )
+    logger.info({ floor: now, before: floor }, 'the metadata log was truncated while it was loaded: loading it anew')
+    floor = now
+  }
+}
+
+async function loadFrom(floor: number, log: ReadableLog, logger: Logger): Promise<Loaded | { readonly failure: unknown }> {
   const bad = new Set<number>()
-  const floor = await log.floor()
   let failure: unknown = null
   for (const snapshot of await log.snapshots()) {
     if (snapshot + 1 < floor) break
@@ -36,11 +52,14 @@ export async function loadRooms(log: ReadableLog, logger: Logger): Promise<Loade
       failure = error
     }
   }
-  if (floor > 1) {
-    throw new FrazilError('LOG_CORRUPT', `the metadata log begins with entry ${floor} and no snapshot before it can be used`, failure)
-  }
+  if (floor > 1) return { failure }
   const rooms = new Rooms()
-  await replay(log, rooms)
+  try {
+    await replay(log, rooms)
+  } catch (error) {
+    if (!hasCode(error, 'STORE_NOT_FOUND')) throw error
+    return { failure: error }
+  }
   return { rooms, bad, snapshot: 0 }
 }
 

@@ -1,8 +1,8 @@
 import { hasCode } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
-import { WorkerPool } from '../../base/workers.ts'
+import { WorkerPool, type TaskRunner } from '../../base/workers.ts'
 import type { EntryLog, RawEntry } from '../entryLog.ts'
-import type { EntryBatch, SnapshotTask } from './worker.ts'
+import type { EntryBatch, SnapshotTask } from './tasks.ts'
 
 const WORKER = new URL('./worker' + (import.meta.url.endsWith('.ts') ? '.ts' : '.js'), import.meta.url)
 /** Small: the entries of a batch are gathered in one turn of the event loop. */
@@ -14,7 +14,7 @@ const BATCH_BYTES = 128 * 1024
  * twice, and nobody reads the end of a file that is being written. Errors: CORRUPT when what was written does not read back
  * as the same state; as EntryLog.
  */
-export async function makeSnapshot(log: EntryLog, target: number, bad: Set<number>, logger: Logger, pool: WorkerPool): Promise<void> {
+export async function makeSnapshot(log: EntryLog, target: number, bad: Set<number>, logger: Logger, pool: TaskRunner): Promise<void> {
   const run = <T>(task: SnapshotTask, bytes?: Uint8Array): Promise<T> =>
     pool.run<T>(task, bytes === undefined ? [] : [bytes.buffer as ArrayBuffer])
   const begun = await begin(log, target, bad, logger, run)

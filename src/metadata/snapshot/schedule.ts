@@ -3,7 +3,7 @@ import type { Logger } from '../../base/log.ts'
 import type { EntryLog, RawEntry } from '../entryLog.ts'
 import type { EngineMetrics } from '../metrics.ts'
 import type { State } from '../state/state.ts'
-import type { WorkerPool } from '../../base/workers.ts'
+import type { TaskRunner } from '../../base/workers.ts'
 import { makeSnapshot, snapshotWorker } from './make.ts'
 
 /** A snapshot is due when any of these is reached since the last one, and no sooner than `pauseMs` after it. */
@@ -52,7 +52,8 @@ export class SnapshotSchedule {
   #lastAttachmentMs: number
   #lastMs: number
   readonly #touch: () => Promise<unknown>
-  #worker: WorkerPool | null = null
+  readonly #startWorker: () => TaskRunner
+  #worker: TaskRunner | null = null
   #workerTimer: Timer | null = null
   #running: Promise<void> = Promise.resolve()
   #started = false
@@ -73,6 +74,8 @@ export class SnapshotSchedule {
     readonly behind: number
     /** Proposes something that changes nothing, so that there is an entry for a snapshot to end with. */
     readonly touch: () => Promise<unknown>
+    /** What replays the log and writes snapshots; a thread when left out. */
+    readonly worker?: () => TaskRunner
   }) {
     this.#log = options.log
     this.#state = options.state
@@ -83,6 +86,7 @@ export class SnapshotSchedule {
     this.#bad = new Set(options.bad)
     this.#entries = options.behind
     this.#touch = options.touch
+    this.#startWorker = options.worker ?? snapshotWorker
     // what an earlier process left, as far as it is known
     this.#attachmentBytes = options.log.attachmentMaxBytes > 0 ? options.log.sizeBytes() : 0
     this.#lastMs = options.clock.monotonicMs()
@@ -139,9 +143,9 @@ export class SnapshotSchedule {
   }
 
   /** The worker stays for a while: under load the next snapshot follows soon, and starting a thread costs half a second. */
-  async #withWorker(body: (worker: WorkerPool) => Promise<void>): Promise<void> {
+  async #withWorker(body: (worker: TaskRunner) => Promise<void>): Promise<void> {
     this.#workerTimer?.cancel()
-    const worker = (this.#worker ??= snapshotWorker())
+    const worker = (this.#worker ??= this.#startWorker())
     try {
       await body(worker)
     } finally {

@@ -1,5 +1,5 @@
 import { promisify } from 'node:util'
-import { deflateRaw, inflateRaw } from 'node:zlib'
+import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib'
 import type { Type } from 'avsc'
 import { FrazilError } from '../../base/errors.ts'
 
@@ -9,8 +9,27 @@ const SYNC_BYTES = 16
 const ROWS_PER_BLOCK = 100
 /** A manifest is read whole; beyond this something else is wrong. */
 const BLOCK_MAX_BYTES = 256 * 1024 * 1024
-const deflate = promisify(deflateRaw)
-const inflate = promisify(inflateRaw) as unknown as (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>
+/** A block up to this size is packed or unpacked at once: a few dozen µs, less than the way to a thread and back. */
+const INLINE_BYTES = 16 * 1024
+const deflateInThread = promisify(deflateRaw)
+const inflateInThread = promisify(inflateRaw) as unknown as (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>
+const LEVEL = { level: 1 }
+
+function deflate(block: Buffer): Buffer | Promise<Buffer> {
+  return block.length <= INLINE_BYTES ? deflateRawSync(block, LEVEL) : deflateInThread(block, LEVEL)
+}
+
+/** A small block may unpack to a large one, which is then left to a thread. */
+function inflate(packed: Buffer): Buffer | Promise<Buffer> {
+  if (packed.length <= INLINE_BYTES / 2) {
+    try {
+      return inflateRawSync(packed, { maxOutputLength: INLINE_BYTES * 4 })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw error
+    }
+  }
+  return inflateInThread(packed, { maxOutputLength: BLOCK_MAX_BYTES })
+}
 
 /** Zig-zag varint of a safe integer (Avro spec, "Binary encoding"). */
 function long(value: number): Buffer {
@@ -32,7 +51,7 @@ function blob(value: Uint8Array | string): Buffer[] {
 /**
  * Writes an Avro object container file (Avro spec, "Object container files") with codec deflate, which every reader
  * has. `schemaText` stands in the header as it is: avsc's own printer drops `field-id` and `element-id` (hazard I5).
- * Blocks are deflated off the event loop.
+ * Blocks that are not small are deflated off the event loop.
  */
 export async function writeContainer<R>(
   type: Type,
@@ -48,7 +67,7 @@ export async function writeContainer<R>(
   parts.push(long(0), sync)
   for (let at = 0; at < items.length; at += ROWS_PER_BLOCK) {
     const block = items.slice(at, at + ROWS_PER_BLOCK)
-    const packed = await deflate(Buffer.concat(block.map((item) => type.toBuffer(toRow(item)))), { level: 1 })
+    const packed = await deflate(Buffer.concat(block.map((item) => type.toBuffer(toRow(item)))))
     parts.push(long(block.length), ...blob(packed), sync)
   }
   return Buffer.concat(parts)
@@ -117,7 +136,7 @@ async function read<R>(bytes: Buffer, typeOf: (schema: unknown) => Type, toItem:
     const packed = cursor.blob()
     if (!bytes.subarray(cursor.at, (cursor.at += SYNC_BYTES)).equals(sync))
       throw new FrazilError('CORRUPT', 'an Avro block has a wrong sync marker')
-    const block = codec === 'null' ? packed : await inflate(packed, { maxOutputLength: BLOCK_MAX_BYTES })
+    const block = codec === 'null' ? packed : await inflate(packed)
     for (let at = 0, n = 0; n < count; n++) {
       const { value, offset } = type.decode(block, at)
       if (offset < 0) throw new FrazilError('CORRUPT', 'an Avro block ends inside a row')

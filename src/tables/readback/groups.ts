@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { systemClock, type Clock } from '../../base/clock.ts'
-import { WorkerPool } from '../../base/workers.ts'
+import { WorkerPool, type TaskRunner } from '../../base/workers.ts'
 import type { LoadingRows } from '../../log/port.ts'
 import type { TableFile } from '../../metadata/view.ts'
 import type { ObjectStore } from '../../storage/store.ts'
@@ -11,7 +11,7 @@ import type { BatchList } from './batches.ts'
 import { DecodedGroup, GroupCache } from './cache.ts'
 import type { FileIndex } from '../parquet/fileIndex.ts'
 import { Loads, type Wanted } from './loads.ts'
-import type { ReadbackTask } from './worker.ts'
+import type { ReadbackTask } from './tasks.ts'
 
 export interface GroupsOptions {
   readonly store: ObjectStore
@@ -21,6 +21,8 @@ export interface GroupsOptions {
   readonly footerCacheBytes?: number
   /** Worker threads: 1. */
   readonly workers?: number
+  /** What decodes in their place. */
+  readonly runner?: TaskRunner
   /** Row groups that are fetched or decoded at once, which bounds memory beside the cache: 4. */
   readonly maxLoads?: number
   /** Tells when a reader is gone; the system's when left out. */
@@ -40,7 +42,7 @@ const RECORD_OVERHEAD_BYTES = 16
  */
 export class Groups {
   readonly #store: ObjectStore
-  readonly #pool: WorkerPool
+  readonly #pool: TaskRunner
   readonly #footers: LRUCache<string, FileIndex>
   readonly #decoded: GroupCache
   readonly #loads: Loads
@@ -52,7 +54,7 @@ export class Groups {
   constructor(options: GroupsOptions) {
     this.#store = options.store
     const url = new URL('./worker' + (import.meta.url.endsWith('.ts') ? '.ts' : '.js'), import.meta.url)
-    this.#pool = new WorkerPool(url, { size: options.workers ?? 1 })
+    this.#pool = options.runner ?? new WorkerPool(url, { size: options.workers ?? 1 })
     this.#clock = options.clock ?? systemClock
     this.#footers = new LRUCache({ maxSize: options.footerCacheBytes ?? 32 * 1024 * 1024, sizeCalculation: (index) => index.heldBytes })
     this.#decoded = new GroupCache({ maxBytes: options.cacheBytes ?? 256 * 1024 * 1024, clock: this.#clock })

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { Errors } from '../../../protocol/index.ts'
+import { CloseConnection } from '../../../src/api/handler.ts'
 import { FrazilError, type ErrorCode } from '../../../src/base/errors.ts'
 import { batchBytes } from '../wal/harness.ts'
 import { apiWorld, produceRequest, type ApiWorld } from './harness.ts'
@@ -49,6 +50,14 @@ describe('a store that fails', () => {
     Object.assign(world.parts.log, { append: () => Promise.reject(new TypeError('a bug')) })
     expect((await produceError()).errorCode).toBe(Errors.UNKNOWN_SERVER_ERROR)
     expect(logged).toMatchObject([{ api: 'Produce', version: 9, err: { message: 'a bug' } }])
+  })
+})
+
+describe('a process on its way out', () => {
+  it.each(['FENCED', 'CLOSED'] as const)('closes the connection (%s): the client finds another pod', async (code) => {
+    world = await apiWorld()
+    Object.assign(world.engine, { barrier: () => Promise.reject(new FrazilError(code, 'another process took over this pod')) })
+    await expect(world.call(2, 7, { replicaId: -1, topics: [] })).rejects.toThrow(CloseConnection)
   })
 })
 

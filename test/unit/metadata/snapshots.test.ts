@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/base/clock.ts'
+import { FrazilError } from '../../../src/base/errors.ts'
 import type { Logger } from '../../../src/base/log.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { hashRooms } from '../../../src/metadata/snapshot/hash.ts'
@@ -47,6 +48,40 @@ describe('snapshots', () => {
     const result = await commit(again, part(topic, 0, 0, { producerId: 7, sequence: 22 }))
     expect(result.parts[0]).toMatchObject({ errors: [0], baseOffsets: [22], duplicates: [true] })
     await again.close()
+  })
+
+  it('are looked for anew when the log is truncated while it is loaded', async () => {
+    const log = new MemoryLog()
+    const engine = await open(log)
+    const topic = await createTopic(engine, 'a')
+    for (let i = 0; i < 2; i++) {
+      await fill(engine, topic, 5)
+      await engine.snapshot()
+    }
+    const reader = new MemoryLog(log.disk)
+    await reader.open()
+    let late = false
+    const slow = {
+      floor: () => reader.floor(),
+      read: (from: number) => reader.read(from),
+      async readSnapshot(lastEntry: number) {
+        if (!log.disk.snapshots.has(lastEntry)) throw new FrazilError('STORE_NOT_FOUND', 'it is gone')
+        return reader.readSnapshot(lastEntry)
+      },
+      async snapshots() {
+        const found = await reader.snapshots()
+        if (late) return found
+        late = true
+        for (let i = 0; i < 2; i++) {
+          await fill(engine, topic, 5)
+          await engine.snapshot()
+        }
+        return found
+      },
+    }
+    const { rooms } = await loadRooms(slow, silentLogger)
+    expect(hashRooms(rooms).toString('hex')).toBe(hash(engine))
+    await engine.close()
   })
 
   it('falls back to the one before when the newest is damaged, and does not truncate behind it', async () => {

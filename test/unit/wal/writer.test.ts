@@ -184,6 +184,39 @@ describe('validation that still runs (L11)', () => {
   })
 })
 
+describe('a producer that the sequencer knows', () => {
+  test('is judged by it alone: a repetition that is lost holds up neither what is before it nor what is behind', async () => {
+    const { wal, store, topic } = await world({ maxBytes: 1 })
+    let broken = false
+    store.before = (request) => {
+      if (request === 'put' && broken) throw new FrazilError('STORE_UNAVAILABLE', 'no')
+    }
+    const append = (sequence: number): ReturnType<typeof wal.append> =>
+      wal.append([{ topic, partition: 0, batch: walBatch({ producerId: 7, sequence }) }])
+    for (let sequence = 0; sequence < 4; sequence++) expect((await append(sequence))[0].error).toBe(0)
+    broken = true
+    await expect(append(2)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    broken = false
+    expect((await append(1))[0]).toMatchObject({ error: 0, baseOffset: 1 })
+    expect((await append(4))[0]).toMatchObject({ error: 0, baseOffset: 4 })
+    expect((await append(6))[0].error).toBe(Errors.OUT_OF_ORDER_SEQUENCE_NUMBER)
+  })
+
+  test('until then, the first batch that was lost comes first, in whatever order they were lost', async () => {
+    const { wal, store, topic } = await world({ maxBytes: 1 })
+    let broken = true
+    store.before = (request) => {
+      if (request === 'put' && broken) throw new FrazilError('STORE_UNAVAILABLE', 'no')
+    }
+    const append = (sequence: number): ReturnType<typeof wal.append> =>
+      wal.append([{ topic, partition: 0, batch: walBatch({ producerId: 7, sequence }) }])
+    for (const sequence of [1, 0, 2]) await expect(append(sequence)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    broken = false
+    expect((await append(1))[0].error).toBe(Errors.OUT_OF_ORDER_SEQUENCE_NUMBER)
+    for (let sequence = 0; sequence < 3; sequence++) expect((await append(sequence))[0]).toMatchObject({ error: 0, baseOffset: sequence })
+  })
+})
+
 describe('stores that fail', () => {
   test.each(['STORE_FULL', 'STORE_UNAVAILABLE'] as const)(
     '%s: rejected, nothing stored, later batches of the producer wait for it',

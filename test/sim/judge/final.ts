@@ -1,0 +1,132 @@
+import { hashRooms } from '../../../src/metadata/snapshot/hash.ts'
+import type { Bucket } from '../world/bucket.ts'
+import { indexFile, openGroup } from '../../../src/tables/parquet/fileIndex.ts'
+import { batchesOf } from '../../../src/tables/readback/batches.ts'
+import { decodeBatches } from '../clients/batch.ts'
+import { fetchInto } from '../clients/consumer.ts'
+import { Connection } from '../clients/connection.ts'
+import type { Cluster } from '../clients/cluster.ts'
+import type { Running } from '../pod/pod.ts'
+
+/** Empty answers in a row after which a partition that should have more does not. */
+const EMPTY_MAX = 5
+
+/** Reads everything from one process, from the log start to the end, and compares it with the history. */
+export async function readAll(cluster: Cluster, running: Running): Promise<void> {
+  const { world, history, faults, network } = cluster
+  const { name } = running.process
+  const { state } = running.broker!.engine
+  await running.broker!.engine.barrier()
+  const topic = state.topicByName(cluster.topic)!
+  const connection = new Connection(world, running, network, faults)
+  for (const known of history.partitions) {
+    const { partition } = known
+    const view = state.partition(topic.topic, partition)!
+    const { logStartOffset, endOffset } = view
+    if (logStartOffset > known.trimAsked || logStartOffset < known.trimmed)
+      history.wrong(
+        'lost',
+        `${name}: partition ${partition} begins at ${logStartOffset}, ${known.trimmed} to ${known.trimAsked} was asked for`,
+      )
+    if (endOffset < known.ackedEnd)
+      history.wrong('lost', `${name}: partition ${partition} ends at ${endOffset}, ${known.ackedEnd} was acknowledged`)
+    const positions = new Map([[partition, logStartOffset]])
+    for (let empty = 0; positions.get(partition)! < endOffset && empty < EMPTY_MAX;) {
+      const before = positions.get(partition)!
+      await fetchInto(cluster, connection, positions, 'the last reader', 100)
+      if (positions.get(partition) === before) empty++
+      else empty = 0
+    }
+    if (positions.get(partition)! < endOffset)
+      history.wrong('lost', `${name}: partition ${partition} cannot be read from ${positions.get(partition)} on, it ends at ${endOffset}`)
+  }
+  connection.close()
+}
+
+/** Every acknowledged record is where it was acknowledged, in the order of its producer. */
+export function judgeLog(cluster: Cluster, running: Running): void {
+  const { history } = cluster
+  const { state } = running.broker!.engine
+  const topic = state.topicByName(cluster.topic)!
+  for (const known of history.partitions) {
+    const { logStartOffset, endOffset } = state.partition(topic.topic, known.partition)!
+    for (let offset = logStartOffset; offset < endOffset; offset++) {
+      if (!known.values.has(offset)) history.wrong('lost', `offset ${offset} of partition ${known.partition} holds nothing that was read`)
+    }
+  }
+  const last = new Map<string, { first: number; offset: number }>()
+  for (const batch of history.batches) {
+    const { producer, partition, first, count } = batch
+    const { offsets } = history.partitions[partition]
+    const base = offsets.get(`${producer}/${first}`)
+    for (let i = 0; i < count; i++) {
+      const offset = offsets.get(`${producer}/${first + i}`)
+      if (batch.state === 'acked' && offset === undefined)
+        history.wrong('lost', `${producer}/${first + i} of partition ${partition} was acknowledged and is gone`)
+      if (base !== undefined && offset !== base + i)
+        history.wrong('reordered', `${producer}/${first + i} of partition ${partition} is at ${offset}, its batch begins at ${base}`)
+    }
+    if (base === undefined || !batch.ordered) continue
+    const before = last.get(`${producer}`)
+    if (before !== undefined && before.offset > base)
+      history.wrong(
+        'reordered',
+        `${producer}/${first} of partition ${partition} is at ${base}, ${producer}/${before.first} before it at ${before.offset}`,
+      )
+    last.set(`${producer}`, { first, offset: base })
+  }
+}
+
+/** Processes at the same entry have the same state (L5). */
+export function judgeStates(cluster: Cluster, running: readonly Running[]): void {
+  const hashes = new Map<number, { readonly name: string; readonly hash: string }>()
+  for (const { process, broker } of running) {
+    const { rooms } = broker!.engine.state
+    const hash = hashRooms(rooms).toString('hex')
+    const other = hashes.get(rooms.lastEntry)
+    if (other !== undefined && other.hash !== hash)
+      cluster.history.wrong('state', `${process.name} and ${other.name} differ in their state at entry ${rooms.lastEntry}`)
+    hashes.set(rooms.lastEntry, { name: process.name, hash })
+  }
+}
+
+/** The rows of the table's files are the records of the converted ranges, each once (P3). */
+export async function judgeTable(cluster: Cluster, running: Running, bucket: Bucket): Promise<number> {
+  const { history } = cluster
+  const { state } = running.broker!.engine
+  const topic = state.topicByName(cluster.topic)!
+  const table = state.table(topic.topic)
+  if (table === null || table.metadataKey === '') return 0
+  const rows = history.partitions.map(() => new Map<number, string>())
+  let count = 0
+  for (const file of table.files()) {
+    const { body } = bucket.get(file.key)
+    const index = indexFile(body)
+    for (const group of index.groups) {
+      const list = batchesOf(await openGroup(group, index.footer, Buffer.from(body.subarray(group.start, group.end))))
+      list.batches.forEach((bytes, i) => {
+        const records = decodeBatches(Buffer.from(bytes))
+        const partition = list.partitions[i]
+        if (typeof records === 'string') return history.wrong('table', `${file.key}: ${records}`)
+        for (const { offset, value } of records) {
+          count++
+          if (rows[partition].has(offset)) history.wrong('table', `offset ${offset} of partition ${partition} is in the table twice`)
+          rows[partition].set(offset, value)
+          history.seen(partition, offset, value, `table file ${file.key}`)
+        }
+      })
+    }
+  }
+  for (const known of history.partitions) {
+    const converted = state.firstUnconverted(topic.topic, known.partition)
+    const { logStartOffset } = state.partition(topic.topic, known.partition)!
+    for (let offset = logStartOffset; offset < converted; offset++) {
+      if (!rows[known.partition].has(offset))
+        history.wrong('table', `offset ${offset} of partition ${known.partition} is converted, and in no file`)
+    }
+    for (const offset of rows[known.partition].keys()) {
+      if (offset >= converted) history.wrong('table', `offset ${offset} of partition ${known.partition} is in a file, and not converted`)
+    }
+  }
+  return count
+}

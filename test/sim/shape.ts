@@ -27,6 +27,7 @@ export function shapeOf(world: World): Shape {
       walMaxBytes: world.pick([300, 2000, 1 << 20]),
       hotCacheBytes: world.pick([0, 3000, 1 << 24]),
       snapshotEntries: world.pick([15, 60, 200]),
+      logRetentionMs: world.pick([1000, 4000]),
       graceMs: world.pick([200, 2000, 30_000]),
       evacuateMs: world.pick([1000, 4000, 1_000_000]),
       convertBytes: world.pick([500, 4000]),

@@ -5,6 +5,7 @@ import type { EngineMetrics } from '../metrics.ts'
 import type { State } from '../state/state.ts'
 import type { TaskRunner } from '../../base/workers.ts'
 import { makeSnapshot, snapshotWorker } from './make.ts'
+import { SeenEntries } from './seen.ts'
 
 /** A snapshot is due when any of these is reached since the last one, and no sooner than `pauseMs` after it. */
 export interface SnapshotPolicy {
@@ -44,6 +45,7 @@ export class SnapshotSchedule {
   readonly #policy: SnapshotPolicy
   /** Snapshots known to be damaged: none of them counts as something to fall back on. */
   readonly #bad: Set<number>
+  readonly #seen: SeenEntries
   #entries = 0
   #bytes = 0
   #attachmentBytes = 0
@@ -84,6 +86,8 @@ export class SnapshotSchedule {
     this.#metrics = options.metrics
     this.#policy = options.policy
     this.#bad = new Set(options.bad)
+    this.#seen = new SeenEntries(options.log.retentionMs)
+    this.#seen.note(options.state.lastEntry, options.clock.monotonicMs())
     this.#entries = options.behind
     this.#touch = options.touch
     this.#startWorker = options.worker ?? snapshotWorker
@@ -97,6 +101,7 @@ export class SnapshotSchedule {
 
   /** Takes note of an entry that was applied. */
   note(raw: RawEntry): void {
+    this.#seen.note(raw.number, this.#clock.monotonicMs())
     this.#entries++
     this.#bytes += raw.bytes.length
     this.#attachmentBytes += raw.attachmentBytes
@@ -168,12 +173,12 @@ export class SnapshotSchedule {
 
   /**
    * Entries go once two good snapshots include them, so that a bad newest one is survivable, and once nothing alive rides
-   * inside them (L10).
+   * inside them (L10), and, where other processes write the log too, once they were seen for its retention (L4).
    */
   async #truncate(): Promise<void> {
     const [newest, previous] = await this.#log.snapshots()
     if (previous === undefined || this.#bad.has(newest) || this.#bad.has(previous)) return
-    const floor = Math.min(previous + 1, this.#state.rooms.objects.oldestInlineEntry())
+    const floor = Math.min(previous + 1, this.#state.rooms.objects.oldestInlineEntry(), this.#seen.floorMax(this.#clock.monotonicMs()))
     await this.#log.truncate(Math.max(floor, await this.#log.floor()))
   }
 

@@ -32,6 +32,7 @@ export interface BrokerShape {
   readonly walMaxBytes: number
   readonly hotCacheBytes: number
   readonly snapshotEntries: number
+  readonly logRetentionMs: number
   readonly graceMs: number
   readonly evacuateMs: number
   readonly convertBytes: number
@@ -65,7 +66,7 @@ export async function openBroker(options: BrokerOptions): Promise<SimBroker> {
   const registry = new Registry()
   const uuid = (): string => world.uuid()
   const metadata = await openMetadata({
-    log: new StoreLog({ store, clock }),
+    log: new StoreLog({ store, clock, retentionMs: shape.logRetentionMs }),
     clock,
     logger,
     registry,

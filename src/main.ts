@@ -24,8 +24,7 @@ import { ProduceValidator } from './log/validate.ts'
 import { openMetadata } from './metadata/open.ts'
 import type { TopicView } from './metadata/view.ts'
 import type { Pods } from './pods/pods.ts'
-import { registerSchemas } from './schemas/api/register.ts'
-import { SchemaRegistry } from './schemas/registry/registry.ts'
+import { parseAddress } from './schemas/remote/client.ts'
 import { parseAdvertised, parseListeners, type Listener } from './server/listeners.ts'
 import { KafkaServer } from './server/server.ts'
 import { StoreMetrics } from './storage/metrics.ts'
@@ -40,6 +39,7 @@ import { enqueueOrphans } from './wal/orphans.ts'
 import { WalSequences } from './wal/sequences.ts'
 import { WriteAheadLog } from './wal/wal.ts'
 import { openPods } from './wiring/pods.ts'
+import { openSchemas } from './wiring/schemas.ts'
 import { openStores } from './wiring/stores.ts'
 
 /** Share of the backlog limit at which the largest topics are converted whatever their own triggers say. */
@@ -166,6 +166,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     // a part of what is left, so that many fetches that are read at once find room too
     answerRoomBytes: () => Math.max(ANSWER_MIN_BYTES, (settings.responseMemoryBytes - options.queuedBytes()) / 4),
   })
+  const schemas = openSchemas(settings, metadata, logger)
   const tables = createTables({
     store,
     spec,
@@ -185,7 +186,6 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   })
   pods?.onChanged(() => tables.converter.reassess())
   const validator = new ProduceValidator({ clock, rules: topicSettings, workers: 1 })
-  const schemas = new SchemaRegistry(metadata)
   const groups = new GroupCoordinator({
     metadata,
     clock,
@@ -285,10 +285,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
         logger,
         notReady: () => ready ?? metadata.stopped?.message ?? null,
         mounts: [
-          {
-            prefix: '/schemas',
-            register: (app) => registerSchemas(app, { registry: schemas, logger, clusterId: () => metadata.state.clusterId }),
-          },
+          ...schemas.mounts,
           {
             prefix: '/iceberg',
             register: (app) =>
@@ -352,6 +349,7 @@ export async function serve(settings: Settings): Promise<void> {
   const listeners = parseListeners(settings.listeners)
   parseAdvertised(settings.advertisedListeners, listeners)
   hostPort('http', settings.http)
+  if (settings.schemaRegistry !== '') parseAddress(settings.schemaRegistry, '', '')
   const broker = await openBroker({
     settings,
     clock,

@@ -140,6 +140,9 @@ export function loadSettings(
     readWorkers: number('read-workers'),
     conversion: value('conversion') as 'on' | 'paused',
     snapshotBytes: number('snapshot-bytes'),
+    schemaRegistry: value('schema-registry'),
+    schemaRegistryUser: value('schema-registry-user'),
+    schemaRegistryPassword: value('schema-registry-password'),
     logLevel: value('log-level'),
     broker,
   }

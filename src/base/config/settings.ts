@@ -21,7 +21,7 @@ const own: readonly SettingDefinition[] = [
     name: 'http',
     type: 'STRING',
     default: '127.0.0.1:8181',
-    doc: 'Address of the HTTP server: /iceberg, /metrics, /health/live, /health/ready.',
+    doc: 'Address of the HTTP server: /iceberg, /schemas, /metrics, /health/live, /health/ready.',
   },
   { name: 'store', type: 'STRING', default: 'file:./frazil-data', doc: 'Where the bytes live: file:FOLDER or s3://BUCKET/PREFIX.' },
   { name: 'metadata', type: 'STRING', default: '', defaultShown: 'follows the store', doc: 'Where the metadata log lives: file:FOLDER.' },
@@ -176,6 +176,15 @@ const own: readonly SettingDefinition[] = [
     min: 65536,
     doc: 'Growth of the metadata log after which a snapshot is written.',
   },
+  {
+    name: 'schema-registry',
+    type: 'STRING',
+    default: '',
+    defaultShown: 'the own one, on /schemas',
+    doc: 'URL of an outside schema registry that is asked instead; it may hold user and password.',
+  },
+  { name: 'schema-registry-user', type: 'STRING', default: '', doc: 'User name for the outside schema registry.' },
+  { name: 'schema-registry-password', type: 'STRING', default: '', doc: 'Password for the outside schema registry.' },
   { name: 'log-level', type: 'STRING', default: 'info', oneOf: ['debug', 'info', 'warn', 'error'], doc: 'What is logged.' },
 ]
 
@@ -216,6 +225,9 @@ export interface Settings {
   readonly readWorkers: number
   readonly conversion: 'on' | 'paused'
   readonly snapshotBytes: number
+  readonly schemaRegistry: string
+  readonly schemaRegistryUser: string
+  readonly schemaRegistryPassword: string
   readonly logLevel: string
   /** Kafka's broker keys that were set, as text. */
   readonly broker: ReadonlyMap<string, string>

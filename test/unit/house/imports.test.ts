@@ -20,7 +20,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/tables': ['src/schemas', 'src/log', 'src/wal', 'src/metadata', 'src/storage', 'src/base', 'protocol'],
   'src/catalog': ['src/tables', 'src/metadata', 'src/storage', 'src/base'],
   'src/http': ['src/base'],
-  'src/wiring': ['src/server', 'src/pods', 'src/storage', 'src/metadata', 'src/base'],
+  'src/wiring': ['src/server', 'src/pods', 'src/schemas', 'src/storage', 'src/metadata', 'src/base'],
   'src/pods': ['src/metadata', 'src/wal', 'src/base', 'protocol'],
   'src/cli': ['src/base', 'src/main.ts'],
 }

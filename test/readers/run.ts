@@ -1,5 +1,6 @@
 // Foreign engines against a topic's table: the same rows as a Kafka consumer, by offset, key, value, headers and time.
-// usage: node test/readers/run.ts [--only REGEX] [--records N]
+// usage: node test/readers/run.ts [--only REGEX] [--records N] [--store s3]
+// --store s3: the bytes and the metadata log on a real S3 server; PyIceberg and DuckDB find it by what the catalog tells them.
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,10 +8,20 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Kafka, logLevel } from 'kafkajs'
 import { Broker } from '../lib/broker.ts'
+import { S3Server } from '../lib/s3Server.ts'
 import { installClients, runClient } from '../compat/clients.ts'
 import { makeRecords, PARTITIONS, writeRecords } from '../compat/records.ts'
 
-const { values: flags } = parseArgs({ options: { only: { type: 'string', default: '.' }, records: { type: 'string', default: '3000' } } })
+const { values: flags } = parseArgs({
+  options: {
+    only: { type: 'string', default: '.' },
+    records: { type: 'string', default: '3000' },
+    store: { type: 'string', default: 'file' },
+  },
+})
+const onS3 = flags.store === 's3'
+/** Engines that have what they need for S3 here. */
+const S3_ENGINES = /PyIceberg|DuckDB, catalog/
 const here = dirname(fileURLToPath(import.meta.url))
 const only = new RegExp(flags.only)
 let passed = 0
@@ -34,7 +45,8 @@ const script = (name: string, ...args: string[]): string =>
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 
-const broker = new Broker({ 'wal-grace-ms': '1000' })
+const s3 = onS3 ? await S3Server.start() : null
+const broker = new Broker({ 'wal-grace-ms': '1000', ...s3?.settings('readers') })
 await broker.start()
 const topic = 'readers.rows'
 const table = 'readers_rows'
@@ -88,7 +100,7 @@ const engines: Record<string, () => string> = {
   Trino: () => shell(`"${here}/read_trino.sh" "${rest}" default ${table} "${moment}" "${python}"`),
 }
 for (const [name, read] of Object.entries(engines)) {
-  if (!only.test(name)) continue
+  if (!only.test(name) || (onS3 && !S3_ENGINES.test(name))) continue
   const begun = Date.now()
   try {
     const got = read().trim().split('\n')
@@ -116,5 +128,6 @@ try {
 }
 if (failed > 0) console.log(broker.tail(40))
 await broker.destroy()
-console.log(`readers: ${passed} passed, ${failed} failed`)
+s3?.stop()
+console.log(`readers${onS3 ? ' on S3' : ''}: ${passed} passed, ${failed} failed`)
 process.exit(failed > 0 ? 1 : 0)

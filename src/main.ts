@@ -30,6 +30,7 @@ import { KafkaServer } from './server/server.ts'
 import { StoreMetrics } from './storage/metrics.ts'
 import { engineProperties } from './storage/spec.ts'
 import { createTables } from './tables/tables.ts'
+import { Typings } from './tables/typed/typings.ts'
 import { FileTableReader } from './tables/readback/reader.ts'
 import { Deleter } from './wal/deleter.ts'
 import { Evacuator } from './wal/evacuate.ts'
@@ -153,7 +154,9 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     fromPeer: pods === null ? undefined : (incarnation, object, start, end) => pods.readFrom(incarnation, object, start, end),
     graceMs: settings.walGraceMs,
   })
-  const reader = new FileTableReader({ store, clock, registry, cacheBytes: settings.tableCacheBytes, workers: settings.readWorkers })
+  const typings = new Typings({ store, metadata, uuid: randomUUID })
+  const { tableCacheBytes: cacheBytes, readWorkers } = settings
+  const reader = new FileTableReader({ store, clock, registry, typings, cacheBytes, workers: readWorkers })
   const partitions = new PartitionLog({
     metadata,
     wal,
@@ -178,6 +181,8 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     registry,
     settings: topicSettings,
     uuid: randomUUID,
+    typings,
+    schemas: null,
     workers: settings.convertWorkers,
     convertBytes: settings.convertBytes,
     pressureBytes: settings.backlogMaxBytes * CONVERT_PRESSURE,

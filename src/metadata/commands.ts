@@ -1,3 +1,4 @@
+import type { SetTableTyping } from './typingCommands.ts'
 import type {
   AddToTransaction,
   CommitTransactionOffsets,
@@ -26,6 +27,7 @@ export type Command =
   | ({ readonly kind: 'moveExtents' } & MoveExtents)
   | ({ readonly kind: 'commitTable' } & CommitTable)
   | ({ readonly kind: 'dropTable' } & DropTable)
+  | ({ readonly kind: 'setTableTyping' } & SetTableTyping)
   | ({ readonly kind: 'trimPartitions' } & TrimPartitions)
   | ({ readonly kind: 'deleted' } & Deleted)
   | ({ readonly kind: 'enqueueDeletions' } & EnqueueDeletions)

@@ -209,6 +209,9 @@ export interface TableView {
   readonly snapshotId: number
   readonly dataTimeMs: number
   readonly createdMs: number
+  /** Columns and recipes of typed values: how often they changed, and the object that holds them ('' for none). */
+  readonly typingVersion: number
+  readonly typingKey: string
   /** Entry time of the last accepted CommitTable. */
   readonly committedMs: number
   files(): Iterable<TableFile>

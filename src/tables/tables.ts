@@ -8,6 +8,8 @@ import type { StoreMetrics } from '../storage/metrics.ts'
 import type { ObjectStore, StoreSpec } from '../storage/store.ts'
 import type { Wal } from '../wal/port.ts'
 import { Compactor } from './compact/compactor.ts'
+import type { SchemaSource } from '../schemas/source.ts'
+import type { Typings } from './typed/typings.ts'
 import { Converter } from './convert/converter.ts'
 import { Loads } from './convert/loads.ts'
 import { TableMetrics } from './convert/metrics.ts'
@@ -54,6 +56,9 @@ export interface TablesOptions {
   readonly retentionCheckMs?: number
   /** Memory for parsed table metadata; 64 MiB when left out. */
   readonly metadataCacheBytes?: number
+  readonly typings: Typings
+  /** Where schemas of values come from; null while there is no registry. */
+  readonly schemas: SchemaSource | null
   /** What writes files; threads when left out. */
   readonly encoders?: Encoders
 }
@@ -73,9 +78,19 @@ export interface Tables {
 
 /** Builds the tables of one process (main.ts calls it once). */
 export function createTables(options: TablesOptions): Tables {
-  const { clock, logger, metadata, registry, settings, store, uuid, wal } = options
+  const { clock, logger, metadata, registry, schemas, settings, store, typings, uuid, wal } = options
   const metrics = new TableMetrics({ registry, state: metadata.state, clock })
-  const publisher = new Publisher({ store, metadata, clock, logger, registry, uuid, settings, cacheBytes: options.metadataCacheBytes })
+  const publisher = new Publisher({
+    store,
+    metadata,
+    clock,
+    logger,
+    registry,
+    uuid,
+    settings,
+    typings,
+    cacheBytes: options.metadataCacheBytes,
+  })
   const workers = options.encoders ?? new TableWorkers({ size: options.workers, spec: options.spec, metrics: options.storeMetrics })
   const slots = new Slots(options.workers)
   const converter = new Converter({
@@ -92,12 +107,14 @@ export function createTables(options: TablesOptions): Tables {
     fileBytes: options.fileBytes ?? FILE_BYTES,
     convertBytes: options.convertBytes,
     pressureBytes: options.pressureBytes,
+    typings,
+    schemas,
     paused: options.paused,
     keeps: options.keeps,
   })
   const loads = new Loads({ metadata, converter, publisher, clock, logger, metrics, settings })
   const { paused } = options
-  const compactor = new Compactor({ metadata, publisher, workers, slots, clock, logger, metrics, settings, uuid, paused })
+  const compactor = new Compactor({ metadata, publisher, workers, slots, clock, logger, metrics, settings, uuid, paused, typings })
   const expirer = new Expirer({ metadata, publisher, clock, logger, settings })
   const retention = new TableRetention({
     metadata,

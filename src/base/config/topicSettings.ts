@@ -36,6 +36,9 @@ export interface TableSettings {
   /** -1 for ever; never less than retentionMs. */
   readonly retentionMs: number
   readonly onDelete: 'keep' | 'drop'
+  /** `auto`, `none`, or `json:` and a JSON Schema. */
+  readonly valueSchema: string
+  readonly keySchema: string
 }
 
 interface TopicLike {
@@ -106,6 +109,8 @@ export function topicSettings(topic: TopicLike, broker: BrokerValues): TopicSett
       fileGraceMs: number('table.file.grace.ms'),
       retentionMs: never ? -1 : Math.max(retentionMs, tableRetentionMs),
       onDelete: text('table.on.delete') as 'keep' | 'drop',
+      valueSchema: text('table.value.schema'),
+      keySchema: text('table.key.schema'),
     },
   }
 }

@@ -21,7 +21,7 @@ import {
   initTransaction,
   writeMarkers,
 } from './transactions.ts'
-import { commitTable, dropTable } from './tables.ts'
+import { commitTable, dropTable, setTableTyping } from './tables.ts'
 import { alterSchemaSettings, deleteSchemas, registerSchema } from './schemas.ts'
 import { alterConfigs, createTopic, deleteTopic, trimPartitions } from './topics.ts'
 import { commitWal } from './wal.ts'
@@ -47,6 +47,7 @@ const handlers: { readonly [K in Command['kind']]: Handler<K> } = {
   moveExtents,
   commitTable,
   dropTable,
+  setTableTyping,
   trimPartitions,
   deleted,
   enqueueDeletions,
@@ -89,6 +90,7 @@ const SINCE_LEVEL: Partial<Readonly<Record<Command['kind'], number>>> = {
   expireTransaction: 2,
   forgetTransactionalIds: 2,
   writeMarkers: 2,
+  setTableTyping: 2,
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Errors } from '../../../protocol/errors.ts'
 import type { CommitTable, DropTable, FileRange, Result } from '../commands.ts'
+import type { SetTableTyping } from '../typingCommands.ts'
 import type { TopicRow } from '../state/topics.ts'
 import { TableFileRow, type TableRow } from '../state/tables.ts'
 import { type Context, OK, refused } from './context.ts'
@@ -100,6 +101,17 @@ export function dropTable(context: Context, command: DropTable): Result {
   if (table.topic !== 0) return refused(Errors.INVALID_REQUEST, 'the table belongs to a topic: delete the topic')
   removeTable(context, table, 0)
   return OK
+}
+
+/** The next typing of a table, or a refusal when another one came first. */
+export function setTableTyping(context: Context, command: SetTableTyping): Result {
+  const table = context.rooms.tableRows.byTopic.get(command.topic)
+  if (table === undefined) return no('the topic is gone')
+  if (table.typingVersion !== command.expectedVersion) return no(`the typing is at version ${table.typingVersion}`)
+  if (context.rooms.deletionRows.has(command.key)) return no(`${command.key} is about to be deleted`)
+  table.typingVersion++
+  table.typingKey = command.key
+  return { kind: 'table', accepted: true, reason: '' }
 }
 
 /** Forgets a table; its location, as a prefix, is deleted after the grace time. */

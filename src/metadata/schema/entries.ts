@@ -60,6 +60,7 @@ message Proposal {
     ExpireTransaction expireTransaction = 52;
     ForgetTransactionalIds forgetTransactionalIds = 53;
     WriteMarkers writeMarkers = 54;
+    SetTableTyping setTableTyping = 70;
   }
 }
 
@@ -131,6 +132,7 @@ message FileRange {
 }
 message ObsoleteKey { string key = 1; uint64 graceMs = 2; }
 message DropTable { string tableUuid = 1; }
+message SetTableTyping { uint64 topic = 1; uint64 expectedVersion = 2; string key = 3; }
 
 message TrimPartitions { repeated Trim trims = 1; }
 message Trim { uint64 topic = 1; uint32 partition = 2; uint64 logStartOffset = 3; }

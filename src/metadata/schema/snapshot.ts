@@ -124,6 +124,8 @@ message Table {
   sint64 createdMs = 11;
   sint64 committedMs = 12;
   repeated File files = 13;
+  uint64 typingVersion = 20;
+  string typingKey = 21;
 }
 message File {
   uint64 id = 1;

@@ -53,6 +53,9 @@ export interface TableData {
   readonly dataTimeMs: number
   readonly createdMs: number
   readonly committedMs: number
+  /** Absent for a table without typed columns, as before level 2. */
+  readonly typingVersion?: number | undefined
+  readonly typingKey?: string | undefined
   readonly files: readonly FileData[]
 }
 

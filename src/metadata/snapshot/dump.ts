@@ -183,6 +183,8 @@ function dumpTables({ tableRows }: Rooms): TableData[] {
     dataTimeMs: table.dataTimeMs,
     createdMs: table.createdMs,
     committedMs: table.committedMs,
+    typingVersion: table.typingVersion === 0 ? undefined : table.typingVersion,
+    typingKey: table.typingVersion === 0 ? undefined : table.typingKey,
     files: [...table.fileRows.values()].sort((a, b) => a.id - b.id).map(dumpFile),
   }))
 }

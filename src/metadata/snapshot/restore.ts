@@ -130,6 +130,8 @@ function restoreTable({ tableRows }: Rooms, data: TableData): void {
   table.snapshotId = data.snapshotId
   table.dataTimeMs = data.dataTimeMs
   table.committedMs = data.committedMs
+  table.typingVersion = data.typingVersion ?? 0
+  table.typingKey = data.typingKey ?? ''
   tableRows.add(table)
   for (const { id, key, sizeBytes, rows, level, ...columns } of data.files) {
     const ranges = Array.from({ length: columns.partitions.length }, (_, i) => ({

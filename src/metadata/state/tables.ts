@@ -57,6 +57,8 @@ export class TableRow implements TableView {
   snapshotId = -1
   dataTimeMs = -1
   committedMs = -1
+  typingVersion = 0
+  typingKey = ''
   readonly fileRows = new Map<number, TableFileRow>()
   readonly fileKeys = new Map<string, number>()
 
@@ -130,7 +132,7 @@ export class Tables {
   refersTo(key: string): boolean {
     for (let at = key.indexOf('/'); at >= 0; at = key.indexOf('/', at + 1)) {
       const table = this.#locations.get(key.slice(0, at))
-      if (table !== undefined) return key.endsWith('/') || table.metadataKey === key || table.fileKeys.has(key)
+      if (table !== undefined) return key.endsWith('/') || table.metadataKey === key || table.typingKey === key || table.fileKeys.has(key)
     }
     if (!key.endsWith('/')) return false
     for (const location of this.#locations.keys()) if (location.startsWith(key)) return true

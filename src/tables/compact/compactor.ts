@@ -9,6 +9,7 @@ import type { Slots } from '../convert/slots.ts'
 import type { FileResult } from '../convert/tasks.ts'
 import type { Encoders } from '../convert/workers.ts'
 import { layout } from '../iceberg/layout.ts'
+import type { Typings } from '../typed/typings.ts'
 import type { Publisher } from '../iceberg/publisher.ts'
 import type { StagedFile } from '../iceberg/stage.ts'
 import type { RangeTuple } from '../iceberg/types.ts'
@@ -25,6 +26,7 @@ export interface CompactorOptions {
   readonly settings: (topic: TopicView) => TopicSettings
   readonly uuid: () => string
   readonly paused: boolean
+  readonly typings: Typings
 }
 
 const RETRY_FIRST_MS = 1000
@@ -95,17 +97,19 @@ export class Compactor {
 
   /** One merge; false when there is nothing to merge. */
   async #merge(topic: number): Promise<boolean> {
-    const { metadata, settings, slots, workers, uuid, metrics, publisher } = this.#options
+    const { metadata, settings, slots, typings, workers, uuid, metrics, publisher } = this.#options
     const view = metadata.state.topicByNumber(topic)
     const table = metadata.state.table(topic)
     if (this.#closed || view === null || table === null) return false
     const merge = chooseMerge(metadata.state, topic, table.files(), settings(view).table.targetFileBytes)
     if (merge === null) return false
+    const typing = await typings.ofTopic(topic)
     const result = await slots.run('merge', () =>
       workers.merge({
         kind: 'merge',
         key: layout.data(table.location, metadata.incarnation, uuid()),
         inputs: merge.files.map(({ key, sizeBytes }) => ({ key, sizeBytes })),
+        typing: typing === null ? null : { key: typing.key, text: typing.text },
       }),
     )
     metrics.writtenBytes.inc({ kind: 'merge' }, result.sizeBytes)

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+import { EMPTY_TYPING, parseTyping, type Typing } from '../../schemas/typing/typing.ts'
 import type { ObjectStore } from '../../storage/store.ts'
 import { RowFileEncoder } from '../parquet/encoder.ts'
 import { mergeRowFiles, type MergeInput } from '../parquet/merge.ts'
@@ -8,7 +10,10 @@ import { Upload } from './upload.ts'
 
 /** Writes the rows of a task's batches to one file. A task without rows makes none. */
 export async function encode(task: EncodeTask, store: ObjectStore): Promise<FileResult> {
-  const encoder = new RowFileEncoder()
+  const { typed = null } = task
+  const encoder = new RowFileEncoder(
+    typed === null ? {} : { typed: { typing: typingOf(typed), keys: typed.keys, values: typed.values, givenUp: new Set(typed.givenUp) } },
+  )
   let list: EncodeTask['parts'][number]['aborted'] = []
   let aborted = new AbortedBatches(list)
   for (const part of task.parts) {
@@ -22,9 +27,11 @@ export async function encode(task: EncodeTask, store: ObjectStore): Promise<File
     const isLeftOut = list.length === 0 ? undefined : (producerId: number, offset: number): boolean => aborted.has(producerId, offset)
     encoder.addBatches(part.partition, part.baseOffset, bytes, { fromOffset, toOffset, isLeftOut })
   }
+  const { unknown, counts } = encoder
+  if (unknown.length > 0) return { ...NO_FILE, key: task.key, unknown }
   const { chunks, ...stats } = encoder.finish()
   if (stats.rows > 0) await store.put(task.key, chunks, { reason: 'convert' })
-  return result(task.key, stats)
+  return { ...result(task.key, stats), values: counts }
 }
 
 /** Merges files into one, which is uploaded in parts as it comes. */
@@ -35,13 +42,35 @@ export async function merge(task: MergeTask, store: ObjectStore): Promise<FileRe
     read: async (start, end) => (await store.getRange(key, { start, end }, { reason: 'maintain' })).body,
   }))
   try {
-    const stats = await mergeRowFiles(inputs, (bytes) => upload.write(bytes))
+    const stats = await mergeRowFiles(
+      inputs,
+      (bytes) => upload.write(bytes),
+      task.typing === undefined || task.typing === null ? {} : { typing: typingOf(task.typing) },
+    )
     await upload.finish()
     return result(task.key, stats)
   } catch (error) {
     await upload.abort()
     throw error
   }
+}
+
+const NO_FILE: Omit<FileResult, 'key' | 'unknown'> = {
+  sizeBytes: 0,
+  rows: 0,
+  ranges: [],
+  metrics: { columnSizes: [], valueCounts: [], nullValueCounts: [], lowerBounds: [], upperBounds: [], splitOffsets: [] },
+  values: null,
+}
+
+/** Typings that this thread parsed, by key: tasks of one table follow each other. */
+const typings = new LRUCache<string, Typing>({ max: 16 })
+
+function typingOf({ key, text }: { readonly key: string; readonly text: string }): Typing {
+  if (key === '') return EMPTY_TYPING
+  let typing = typings.get(key)
+  if (typing === undefined) typings.set(key, (typing = parseTyping(text)))
+  return typing
 }
 
 /** Statistics of the Parquet writer as a manifest and CommitTable want them. */
@@ -57,9 +86,12 @@ function result(key: string, stats: RowFileStats): FileResult {
       columnSizes: [...stats.columnSizes],
       valueCounts: [...stats.valueCounts],
       nullValueCounts: [...stats.nullValueCounts],
+      nanValueCounts: [...stats.nanValueCounts],
       lowerBounds: [...stats.lowerBounds],
       upperBounds: [...stats.upperBounds],
       splitOffsets: [...stats.splitOffsets],
     },
+    unknown: [],
+    values: null,
   }
 }

@@ -10,9 +10,15 @@ import type { Publisher } from '../iceberg/publisher.ts'
 import type { StagedFile } from '../iceberg/stage.ts'
 import type { RangeTuple } from '../iceberg/types.ts'
 import type { TableMetrics } from './metrics.ts'
+import type { TopicSettings } from '../../base/config/topicSettings.ts'
+import type { SchemaSource } from '../../schemas/source.ts'
+import type { Newcomer } from '../../schemas/typing/grow.ts'
+import { resolveUnknown } from '../typed/resolve.ts'
+import { unknownKey, type UnknownSchema } from '../typed/side.ts'
+import type { Typings } from '../typed/typings.ts'
 import { committable, cutFiles, planConversion, type FilePlan } from './plan.ts'
 import type { Priority, Slots } from './slots.ts'
-import type { EncodePart, FileResult } from './tasks.ts'
+import type { EncodePart, FileResult, TypedTask } from './tasks.ts'
 import type { Encoders } from './workers.ts'
 
 export interface JobOptions {
@@ -27,6 +33,10 @@ export interface JobOptions {
   readonly uuid: () => string
   /** Batch bytes that one first-level file is made of. */
   readonly fileBytes: number
+  readonly settings: (topic: TopicView) => TopicSettings
+  readonly typings: Typings
+  /** Where schemas of values come from; null while there is no registry. */
+  readonly schemas: SchemaSource | null
 }
 
 export interface JobOutcome {
@@ -43,6 +53,8 @@ const NO_FILE: FileResult = {
   rows: 0,
   ranges: [],
   metrics: { columnSizes: [], valueCounts: [], nullValueCounts: [], lowerBounds: [], upperBounds: [], splitOffsets: [] },
+  unknown: [],
+  values: null,
 }
 
 /**
@@ -66,7 +78,7 @@ export class ConversionJob {
     const plan = await planConversion(metadata.state, topic.topic, topic.partitions, fileBytes * parallel, slice)
     if (plan.partitions.length === 0) return { converted: false, complete: true }
     const files = cutFiles(plan, fileBytes, apart)
-    const results = await Promise.allSettled(files.map((file) => slots.run(priority, () => this.#encode(table.location, file))))
+    const results = await Promise.allSettled(files.map((file) => slots.run(priority, () => this.#encode(topic, table.location, file))))
     const made = results.map((result) => (result.status === 'fulfilled' ? result.value : null))
     const { indexes, ranges } = committable(
       files,
@@ -112,8 +124,40 @@ export class ConversionJob {
     }
   }
 
-  async #encode(location: string, file: FilePlan): Promise<FileResult> {
-    const { clock, metadata, uuid, wal, workers } = this.#options
+  /** Writes a file. Where values name schemas that the table does not know yet, it gets to know them first (T2). */
+  async #encode(topic: TopicView, location: string, file: FilePlan): Promise<FileResult> {
+    const { metadata, schemas, typings, uuid, workers } = this.#options
+    const givenUp = new Set<string>()
+    for (let attempt = 0; attempt < SCHEMA_ATTEMPTS; attempt++) {
+      const typed = await this.#typed(topic, givenUp)
+      const { bytes, parts } = await this.#gather(file)
+      if (parts.length === 0) return NO_FILE
+      const result = await workers.encode({ kind: 'encode', key: layout.data(location, metadata.incarnation, uuid()), bytes, parts, typed })
+      if (result.unknown.length === 0) return result
+      const { newcomers, givenUp: lost } = await resolveUnknown(result.unknown, schemas)
+      for (const key of lost) givenUp.add(key)
+      const refused = newcomers.length === 0 ? [] : await typings.grow(topic.topic, newcomers)
+      for (const { newcomer, reason } of refused) {
+        this.#options.logger.warn({ topic: topic.name, side: newcomer.side, reason: reason.message }, 'a schema is not made columns')
+        for (const one of result.unknown) if (isOf(one, newcomer)) givenUp.add(unknownKey(one))
+      }
+    }
+    throw new FrazilError('REFUSED', `new schemas of ${topic.name} were met again and again`)
+  }
+
+  async #typed(topic: TopicView, givenUp: ReadonlySet<string>): Promise<TypedTask | null> {
+    const { metadata, schemas, settings, typings } = this.#options
+    const { valueSchema, keySchema } = settings(topic).table
+    const table = metadata.state.table(topic.topic)
+    const values = valueSchema === 'auto' && schemas !== null
+    const keys = keySchema === 'auto' && schemas !== null
+    if (table === null || (table.typingVersion === 0 && !values && !keys)) return null
+    const { key, text } = await typings.of(table)
+    return { keys, values, key, text, givenUp: [...givenUp] }
+  }
+
+  async #gather(file: FilePlan): Promise<{ bytes: ArrayBuffer; parts: EncodePart[] }> {
+    const { clock, wal } = this.#options
     const bytes = new ArrayBuffer(file.sizeBytes)
     const target = new Uint8Array(bytes)
     const parts: EncodePart[] = []
@@ -140,8 +184,7 @@ export class ConversionJob {
         if (pause !== null) await pause
       }
     }
-    if (parts.length === 0) return NO_FILE
-    return workers.encode({ kind: 'encode', key: layout.data(location, metadata.incarnation, uuid()), bytes, parts })
+    return { bytes, parts }
   }
 
   async #copyRead({ object, byteOffset, sizeBytes }: WalExtent, target: Uint8Array, at: number): Promise<void> {
@@ -149,6 +192,14 @@ export class ConversionJob {
     if (source.length !== sizeBytes) throw new FrazilError('CORRUPT', `WAL object ${object} gave ${source.length} of ${sizeBytes} bytes`)
     target.set(source, at)
   }
+}
+
+/** How often a file is begun anew because further schemas turned up in it. */
+const SCHEMA_ATTEMPTS = 32
+
+function isOf(unknown: UnknownSchema, newcomer: Newcomer): boolean {
+  if (unknown.side !== newcomer.side || unknown.header !== newcomer.header) return false
+  return newcomer.header !== '' || unknown.sample.startsWith(newcomer.framing)
 }
 
 /** A written file with what only the state knows: how many produced bytes its ranges stand for. */

@@ -1,6 +1,7 @@
 import type { RequestCount } from '../../storage/metrics.ts'
 import type { StoreSpec } from '../../storage/store.ts'
 import type { RangeTuple, FileMetrics } from '../iceberg/types.ts'
+import type { SideCounts, UnknownSchema } from '../typed/side.ts'
 
 /** What a worker is started with: how it opens its own store. */
 export interface WorkerData {
@@ -27,6 +28,18 @@ export interface EncodeTask {
   readonly key: string
   readonly bytes: ArrayBuffer
   readonly parts: readonly EncodePart[]
+  /** Left out or null: keys and values stay as they are, and the table has no columns for them. */
+  readonly typed?: TypedTask | null
+}
+
+/** How keys and values become columns. */
+export interface TypedTask {
+  readonly keys: boolean
+  readonly values: boolean
+  /** The table's typing as text, and its key; '' for none yet. */
+  readonly key: string
+  readonly text: string
+  readonly givenUp: readonly string[]
 }
 
 /** Table files to one, larger one. */
@@ -34,6 +47,8 @@ export interface MergeTask {
   readonly kind: 'merge'
   readonly key: string
   readonly inputs: readonly { readonly key: string; readonly sizeBytes: number }[]
+  /** The table's typing, as in TypedTask; null when it has none. */
+  readonly typing?: { readonly key: string; readonly text: string } | null
 }
 
 /** A file that was made and uploaded. */
@@ -44,6 +59,10 @@ export interface FileResult {
   /** Their originalBytes are 0: only the state knows them. */
   readonly ranges: readonly RangeTuple[]
   readonly metrics: FileMetrics
+  /** Schemas that the task's typing does not know: then no file was made. */
+  readonly unknown: readonly UnknownSchema[]
+  /** How values became columns; null when they did not. */
+  readonly values: SideCounts | null
 }
 
 /** What a worker sends back. */

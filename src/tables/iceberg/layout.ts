@@ -32,6 +32,7 @@ export const layout = {
   hint: (location: string): string => `${location}/_iceberg/metadata/version-hint.text`,
   topic: (location: string, stem: string): string => `${location}/_frazil/${stem}.json`,
   offsets: (location: string, stem: string): string => `${location}/_frazil/offsets/${stem}.json`,
+  typing: (location: string, version: number, uuid: string): string => `${location}/_frazil/typing-${version}-${uuid}.json`,
   topicPrefix: (location: string): string => `${location}/_frazil/`,
 } as const
 

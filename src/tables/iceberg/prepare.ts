@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { TopicSettings } from '../../base/config/topicSettings.ts'
 import type { StateView, TableFile, TableView, TopicView } from '../../metadata/view.ts'
 import type { ObjectStore } from '../../storage/store.ts'
+import type { Typings } from '../typed/typings.ts'
 import type { TableCache } from './cache.ts'
 import type { Leases } from './leases.ts'
 import { decodeManifest } from './manifest.ts'
@@ -41,6 +42,7 @@ export interface PrepareContext {
   readonly cache: TableCache
   readonly leases: Leases
   readonly settings: (topic: TopicView) => TopicSettings
+  readonly typings?: Typings
   readonly uuid: () => string
 }
 
@@ -87,6 +89,7 @@ export async function prepare(
       dataTimeMs: plan.dataTimeMs,
       ...(plan.edit === undefined ? {} : { edit: plan.edit }),
     },
+    userFields: (await context.typings?.of(table))?.typing.fields ?? [],
     nowMs,
     graces: gracesOf(context, topic, table),
     uuid,

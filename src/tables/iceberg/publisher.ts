@@ -1,4 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
+import type { Typings } from '../typed/typings.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { TopicSettings } from '../../base/config/topicSettings.ts'
 import { FrazilError } from '../../base/errors.ts'
@@ -24,6 +25,8 @@ export interface PublisherOptions {
   /** Random UUIDs, canonical lower-case text. */
   readonly uuid: () => string
   readonly settings: (topic: TopicView) => TopicSettings
+  /** A user's columns of each table; none when left out. */
+  readonly typings?: Typings
   /** Memory for parsed metadata and manifests. */
   readonly cacheBytes?: number
 }

@@ -3,6 +3,8 @@ import { ROW_LAST_COLUMN_ID, ROW_SCHEMA } from '../row/schema.ts'
 import { tupleKey } from '../partition/avro.ts'
 import { bindTerms, boundFields, specById, withSpec, type BoundField } from '../partition/spec.ts'
 import type { PartitionTerm } from '../../base/config/partitionBy.ts'
+import type { IcebergField } from '../../schemas/columns/types.ts'
+import { withColumns } from './columns.ts'
 import { layout, mintSnapshotId, publicationStem } from './layout.ts'
 import { encodeManifest } from './manifest.ts'
 import { describeManifest, encodeManifestList } from './manifestList.ts'
@@ -73,6 +75,8 @@ export interface StageInput {
   readonly base: LoadedTable | null
   readonly publication: number
   readonly change: Change
+  /** A user's columns as they are now; those of the base that are not among them stay. */
+  readonly userFields: readonly IcebergField[]
   readonly nowMs: number
   readonly graces: Graces
   /** Fresh: names everything that this staging makes. */
@@ -278,7 +282,7 @@ export async function stage(input: StageInput): Promise<Staged> {
   const stem = publicationStem(publication, input.uuid)
   const sync = Buffer.from(input.uuid.replaceAll('-', ''), 'hex')
   const metadataKey = layout.metadata(location, stem)
-  const { metadata: before, specOf } = shaped(input, base?.metadata ?? freshMetadata(input))
+  const { metadata: before, specOf } = shaped(input, withColumns(base?.metadata ?? freshMetadata(input), input.userFields))
   const parent = currentSnapshot(before)
   const nextRowId = before['next-row-id']
   const objects: { key: string; body: Buffer }[] = []

@@ -54,6 +54,26 @@ export class BytesWriter extends LeafWriter {
     this.#file = widen(this.#file, { min: Buffer.from(min), minCut: !minExact, max: Buffer.from(max), maxCut: false })
   }
 
+  protected saveValues(marks: number[], at: number): number {
+    marks[at] = this.#end
+    marks[at + 1] = this.#count
+    marks[at + 2] = this.#minAt
+    marks[at + 3] = this.#minEnd
+    marks[at + 4] = this.#maxAt
+    marks[at + 5] = this.#maxEnd
+    return at + 6
+  }
+
+  protected restoreValues(marks: readonly number[], at: number): number {
+    this.#end = marks[at]
+    this.#count = marks[at + 1]
+    this.#minAt = marks[at + 2]
+    this.#minEnd = marks[at + 3]
+    this.#maxAt = marks[at + 4]
+    this.#maxEnd = marks[at + 5]
+    return at + 6
+  }
+
   protected pendingBytes(): number {
     return this.#end + this.#count
   }

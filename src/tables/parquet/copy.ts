@@ -3,8 +3,8 @@ import { chunkStart, type RowGroupMeta } from './footer.ts'
 import { decodeFooter, leavesOf } from './footerRead.ts'
 import type { MergeInput } from './merge.ts'
 import { decodeOffsetIndex } from './pageIndex.ts'
-import { LOG_LEAVES } from './rowGroupReader.ts'
-import { Physical } from './schema.ts'
+import { FIRST_USER_COLUMN_ID } from '../row/schema.ts'
+import { Physical, type Leaf } from './schema.ts'
 
 export interface CopiedRowGroup {
   readonly group: RowGroupMeta
@@ -12,20 +12,22 @@ export interface CopiedRowGroup {
   readonly indexes: CopiedIndexes | null
 }
 
-/** Reads row groups of one input for copying: only of files with exactly the log's columns. */
+/** Reads row groups of one input for copying: only of files with exactly the columns that are written. */
 export class CopySource {
   readonly #input: MergeInput
   readonly #groups: readonly RowGroupMeta[]
+  readonly #leaves: readonly Leaf[]
 
-  /** Null when the file has other columns than the log's. Errors: CORRUPT. */
-  static open(input: MergeInput, footer: Uint8Array): CopySource | null {
+  /** Null when the file has other columns than `written`. Errors: CORRUPT. */
+  static open(input: MergeInput, footer: Uint8Array, written: readonly Leaf[]): CopySource | null {
     const meta = decodeFooter(footer)
     const leaves = leavesOf(meta.elements)
-    const same = leaves.length === LOG_LEAVES.length && leaves.every((leaf, i) => leaf.id === LOG_LEAVES[i].id)
-    return same ? new CopySource(input, meta.rowGroups) : null
+    const same = leaves.length === written.length && leaves.every((leaf, i) => isSame(leaf, written[i]))
+    return same ? new CopySource(input, meta.rowGroups, written) : null
   }
 
-  private constructor(input: MergeInput, groups: readonly RowGroupMeta[]) {
+  private constructor(input: MergeInput, groups: readonly RowGroupMeta[], leaves: readonly Leaf[]) {
+    this.#leaves = leaves
     this.#input = input
     this.#groups = groups
   }
@@ -34,7 +36,9 @@ export class CopySource {
   async read(number: number): Promise<CopiedRowGroup | null> {
     const group = this.#groups[number]
     const unbounded = group.chunks.some(({ statistics, values, physical }, i) => {
-      if (LOG_LEAVES[i].maxRepetition > 0) return false
+      const { id, maxRepetition } = this.#leaves[i]
+      // Of a user's columns some have no bounds (NaN): then the file states none of its own.
+      if (maxRepetition > 0 || id >= FIRST_USER_COLUMN_ID) return false
       if (statistics === null || statistics.nullCount < 0) return true
       return (
         statistics.nullCount < values && (statistics.min === undefined || (statistics.max === undefined && physical === Physical.bytes))
@@ -66,4 +70,15 @@ export class CopySource {
     const bytes = ranges.length === 0 ? new Uint8Array(0) : await this.#input.read(start, end)
     return (offset, size) => Buffer.from(bytes.subarray(offset - start, offset - start + size))
   }
+}
+
+function isSame(a: Leaf, b: Leaf): boolean {
+  return (
+    a.id === b.id &&
+    a.physical === b.physical &&
+    a.typeLength === b.typeLength &&
+    a.maxDefinition === b.maxDefinition &&
+    a.maxRepetition === b.maxRepetition &&
+    a.path.join('\u0000') === b.path.join('\u0000')
+  )
 }

@@ -15,6 +15,10 @@ import {
 import { decompressPayload } from '../../../protocol/records/codecs.ts'
 import { RecordCursor } from '../../../protocol/records/walk.ts'
 import { FrazilError } from '../../base/errors.ts'
+import { columnTree } from '../../schemas/columns/tree.ts'
+import type { Typing } from '../../schemas/typing/typing.ts'
+import { TypedSide, type GivenUp, type SideCounts, type UnknownSchema } from '../typed/side.ts'
+import { SchemaHeaders } from '../typed/headers.ts'
 import { RowFileWriter, type RowFileOptions, type RowFileStats } from './rowWriter.ts'
 import { corrupt } from './thriftRead.ts'
 
@@ -24,6 +28,16 @@ const INFLATE_MAX_BYTES = 1024 * 1024 * 1024
 export interface RowFileEncoderOptions extends RowFileOptions {
   /** Takes the file's bytes as they become final; without it `finish` returns them all. */
   readonly sink?: (bytes: Uint8Array) => void
+  /** Decodes keys or values into columns, or both. */
+  readonly typed?: TypedOptions
+}
+
+export interface TypedOptions {
+  readonly typing: Typing
+  readonly keys: boolean
+  readonly values: boolean
+  /** Schemas whose values stay raw. */
+  readonly givenUp: GivenUp
 }
 
 /**
@@ -34,9 +48,31 @@ export class RowFileEncoder {
   readonly #chunks: Uint8Array[] = []
   readonly #writer: RowFileWriter
   readonly #cursor = new RecordCursor()
+  readonly #schemas = new SchemaHeaders()
+  #key: TypedSide | null = null
+  #value: TypedSide | null = null
 
   constructor(options: RowFileEncoderOptions = {}) {
-    this.#writer = new RowFileWriter(options, options.sink ?? ((bytes) => this.#chunks.push(bytes)))
+    const { typed } = options
+    const userFields = typed?.typing.fields ?? []
+    const writer = (this.#writer = new RowFileWriter({ ...options, userFields }, options.sink ?? ((bytes) => this.#chunks.push(bytes))))
+    if (typed === undefined) return
+    const tree = columnTree(userFields)
+    const side = (name: 'key' | 'value', isOn: boolean): TypedSide =>
+      new TypedSide({ typing: typed.typing, side: name, tree, sink: (id) => writer.leaf(id), givenUp: typed.givenUp, isOn })
+    this.#key = side('key', typed.keys)
+    this.#value = side('value', typed.values)
+    writer.decodeWith(this.#key, this.#value)
+  }
+
+  /** Schemas that were met and are not known: the file is to be made again with a typing that knows them. */
+  get unknown(): readonly UnknownSchema[] {
+    return [...(this.#key?.unknown.values() ?? []), ...(this.#value?.unknown.values() ?? [])]
+  }
+
+  /** How values became columns; null when they did not. */
+  get counts(): SideCounts | null {
+    return this.#value?.counts ?? null
   }
 
   /** Rows so far. */
@@ -96,16 +132,25 @@ export class RowFileEncoder {
     const baseTimestampMs = batchBaseTimestampMs(batch)
     const appendTimeMs = timestampType === 1 ? batchMaxTimestampMs(batch) : -1
     const writer = this.#writer
+    const typed = this.#value !== null
+    // Once a schema is unknown the file is lost: what is left to find out is which others are.
+    const isPeeking = typed && this.#value!.unknown.size + this.#key!.unknown.size > 0
     try {
       const payload = decompressPayload(codecOf(attributes), batch.subarray(BATCH_HEADER_BYTES), INFLATE_MAX_BYTES)
       const record = this.#cursor.reset(payload, 0, payload.length, batchRecordCount(batch))
       while (record.next()) {
         const offset = baseOffset + record.offsetDelta
         if (offset < fromOffset || offset > toOffset) continue
+        if (typed) this.#schemas.read(payload, record.headersStart, record.headerCount)
+        if (isPeeking) {
+          this.#key!.peek(payload, record.keyStart, record.keyEnd, this.#schemas.key)
+          this.#value!.peek(payload, record.valueStart, record.valueEnd, this.#schemas.value)
+          continue
+        }
         const timestampMs = timestampType === 1 ? appendTimeMs : baseTimestampMs + record.timestampDeltaMs
         writer.beginRow(partition, offset, timestampMs, timestampType)
-        writer.key(payload, record.keyStart, record.keyEnd)
-        writer.value(payload, record.valueStart, record.valueEnd)
+        writer.key(payload, record.keyStart, record.keyEnd, this.#schemas.key)
+        writer.value(payload, record.valueStart, record.valueEnd, this.#schemas.value)
         if (record.headerCount === 0) writer.noHeaders()
         else writer.headers(payload, record.headersWireStart, record.headersStart, record.headersEnd, record.headerCount)
         writer.endRow()

@@ -1,9 +1,11 @@
-import { ColumnId } from '../row/schema.ts'
+import { FIRST_RECIPE } from '../../schemas/typing/typing.ts'
+import { ColumnId, FIRST_USER_COLUMN_ID } from '../row/schema.ts'
 import { foreignRows } from './foreign.ts'
-import type { ChunkMeta, ColumnStatistics } from './footer.ts'
+import type { ChunkMeta, ColumnStatistics, RowGroupMeta } from './footer.ts'
 import { decodeFooter, footerBytes, leavesOf } from './footerRead.ts'
 import { LOG_LEAVES, RowGroupReader, isOurs, logPlaces, logRange, type RowSource } from './rowGroupReader.ts'
 import type { ChunkPlace } from './pageReader.ts'
+import type { Leaf } from './schema.ts'
 import { corrupt } from './thriftRead.ts'
 
 /** What reading back needs of a row group. Bounds are of all partitions in it; infinite where the file states none. */
@@ -24,11 +26,15 @@ export interface GroupIndex {
   readonly maxTimestampMs: number
   /** Codec, dictionary offset, data offset, stored bytes of each log column; null when another writer made the file. */
   readonly places: Float64Array | null
+  /** The same of a user's columns, in the order of `userLeaves`; null when there are none. */
+  readonly userPlaces: Float64Array | null
 }
 
 /** A footer in the form in which it is kept: nothing of columns that are not the log's. */
 export interface FileIndex {
   readonly groups: readonly GroupIndex[]
+  /** A user's leaf columns, when some rows come back from them. */
+  readonly userLeaves: readonly Leaf[]
   /** The footer itself, for a file of another writer. */
   readonly footer: Uint8Array | null
   /** Memory that this takes, nearly. */
@@ -41,15 +47,21 @@ const PARTITION = leafAt(ColumnId.partition)
 const OFFSET = leafAt(ColumnId.offset)
 const TIMESTAMP = leafAt(ColumnId.timestamp)
 
-/** Reads the footer that ends `bytes` and must lie in it as a whole. Errors: CORRUPT. */
-export function indexFile(bytes: Uint8Array): FileIndex {
+/**
+ * Reads the footer that ends `bytes` and must lie in it as a whole. A user's columns are part of the index when rows come
+ * back from them, or with `allColumns`. Errors: CORRUPT.
+ */
+export function indexFile(bytes: Uint8Array, allColumns = false): FileIndex {
   const meta = decodeFooter(bytes)
   const leaves = leavesOf(meta.elements)
+  const isTyped = allColumns || meta.rowGroups.some((group) => usesRecipes(leaves, group))
+  const users = isTyped ? leaves.map((leaf, at) => ({ leaf, at })).filter(({ leaf }) => leaf.id >= FIRST_USER_COLUMN_ID) : []
   let firstRow = 0
   let foreign = false
   const groups = meta.rowGroups.map((group): GroupIndex => {
     const chunks = logPlaces(leaves, group)
-    const { start, end } = logRange(chunks)
+    const userChunks = users.map(({ at }) => group.chunks[at])
+    const { start, end } = logRange([...chunks, ...userChunks])
     const ours = isOurs(meta, leaves, chunks)
     if (!ours) foreign = true
     const partition = bounds(chunks[PARTITION].statistics)
@@ -66,7 +78,7 @@ export function indexFile(bytes: Uint8Array): FileIndex {
       firstRow,
       start,
       end,
-      rawBytes: chunks.reduce((sum, chunk) => sum + chunk.rawBytes, 0),
+      rawBytes: [...chunks, ...userChunks].reduce((sum, chunk) => sum + chunk.rawBytes, 0),
       minPartition: partition.min,
       maxPartition: partition.max,
       minOffset: offset.min,
@@ -74,12 +86,27 @@ export function indexFile(bytes: Uint8Array): FileIndex {
       minTimestampMs: allNull ? -1 : timestamp.min / 1000,
       maxTimestampMs: allNull ? -1 : timestamp.max / 1000,
       places: ours ? packPlaces(chunks) : null,
+      userPlaces: ours && isTyped ? packPlaces(userChunks) : null,
     }
     firstRow += group.rows
     return index
   })
   const footer = foreign ? Uint8Array.from(bytes.subarray(bytes.length - footerBytes(bytes))) : null
-  return { groups, footer, heldBytes: 256 + groups.length * (200 + LOG_LEAVES.length * PLACE_NUMBERS * 8) + (footer?.length ?? 0) }
+  const userLeaves = users.map(({ leaf }) => leaf)
+  const heldBytes =
+    256 +
+    userLeaves.length * 300 +
+    groups.length * (200 + (LOG_LEAVES.length + userLeaves.length) * PLACE_NUMBERS * 8) +
+    (footer?.length ?? 0)
+  return { groups, userLeaves, footer, heldBytes }
+}
+
+/** True when rows of the group come back by recipes, or may: without statistics nobody knows. */
+function usesRecipes(leaves: readonly Leaf[], group: RowGroupMeta): boolean {
+  return [ColumnId.keyForm, ColumnId.valueForm].some((id) => {
+    const chunk = group.chunks[leaves.findIndex((leaf) => leaf.id === id)]
+    return chunk !== undefined && bounds(chunk.statistics).max >= FIRST_RECIPE
+  })
 }
 
 function bounds(statistics: ColumnStatistics | null): { min: number; max: number } {
@@ -97,17 +124,26 @@ function packPlaces(chunks: readonly ChunkMeta[]): Float64Array {
   return packed
 }
 
-/** The places again, in the order of LOG_LEAVES. */
+/** The places again, in their order. */
 export function unpackPlaces(packed: Float64Array): ChunkPlace[] {
-  return LOG_LEAVES.map((_, i) => {
+  return Array.from({ length: packed.length / PLACE_NUMBERS }, (_, i) => {
     const [codec, dictionaryOffset, dataOffset, storedBytes] = packed.subarray(i * PLACE_NUMBERS, (i + 1) * PLACE_NUMBERS)
     return { codec, dictionaryOffset, dataOffset, storedBytes }
   })
 }
 
 /** Opens a row group whose log columns, [start, end) of the file, are `bytes`. Errors: CORRUPT. */
-export async function openGroup(group: GroupIndex, footer: Uint8Array | null, bytes: Uint8Array): Promise<RowSource> {
-  if (group.places !== null) return new RowGroupReader(group.rows, unpackPlaces(group.places), bytes, group.start)
+export async function openGroup(
+  group: GroupIndex,
+  footer: Uint8Array | null,
+  bytes: Uint8Array,
+  userLeaves: readonly Leaf[] = [],
+): Promise<RowSource> {
+  if (group.places !== null) {
+    const places = group.userPlaces === null ? [] : unpackPlaces(group.userPlaces)
+    const users = places.map((place, i) => ({ leaf: userLeaves[i], place }))
+    return new RowGroupReader(group.rows, unpackPlaces(group.places), bytes, group.start, users)
+  }
   if (footer === null) throw corrupt('a row group of another writer has no footer')
   return foreignRows(footer, bytes, group.start, group.firstRow, group.rows)
 }

@@ -1,4 +1,6 @@
 import type { IcebergField } from '../../schemas/columns/types.ts'
+import { FIRST_USER_COLUMN_ID } from '../row/schema.ts'
+import { FixedWriter } from './fixedWriter.ts'
 import { BytesWriter } from './bytesWriter.ts'
 import { MAGIC, type ChunkMeta, type RowGroupMeta, Codec } from './footer.ts'
 import { encodeFooter } from './footerWrite.ts'
@@ -17,6 +19,8 @@ export interface FileStats {
   /** Values of a column, nulls included. */
   readonly valueCounts: ReadonlyMap<number, number>
   readonly nullValueCounts: ReadonlyMap<number, number>
+  /** Of float and double columns. */
+  readonly nanValueCounts: ReadonlyMap<number, number>
   /** Single-value bytes (Appendix D), truncate(16). Nested columns have none. */
   readonly lowerBounds: ReadonlyMap<number, Uint8Array>
   readonly upperBounds: ReadonlyMap<number, Uint8Array>
@@ -40,6 +44,8 @@ export interface CopiedIndexes {
   readonly offsetIndexes: readonly (readonly PageLocation[])[]
 }
 
+/** Bounds are stated for the log's columns and for this many others (T12). */
+const BOUNDED_USER_COLUMNS = 32
 /** Pieces below this are joined before they go to the sink. */
 const GATHER_BYTES = 64 * 1024
 
@@ -64,6 +70,9 @@ export class ParquetFileWriter {
   readonly #columnSizes = new Map<number, number>()
   readonly #valueCounts = new Map<number, number>()
   readonly #nullValueCounts = new Map<number, number>()
+  /** Columns with a copied chunk that states no bounds: the file states none for them either. */
+  readonly #unbounded = new Set<number>()
+  readonly #copied = new Set<number>()
   #gathered: Uint8Array[] = []
   #gatheredBytes = 0
   #at = 0
@@ -136,6 +145,9 @@ export class ParquetFileWriter {
       const { id } = writer.leaf
       this.#columnSizes.set(id, this.#columnSizes.get(id)! + chunk.storedBytes)
       this.#valueCounts.set(id, this.#valueCounts.get(id)! + chunk.values)
+      this.#copied.add(id)
+      const { nullCount = -1, min, max } = chunk.statistics ?? {}
+      if (nullCount < chunk.values && (min === undefined || max === undefined)) this.#unbounded.add(id)
       if (chunk.statistics !== null) {
         this.#nullValueCounts.set(id, this.#nullValueCounts.get(id)! + chunk.statistics.nullCount)
         writer.absorb(chunk.statistics)
@@ -172,10 +184,15 @@ export class ParquetFileWriter {
     }
     this.#write(encodeFooter(this.#schema, this.#rowGroups, []))
     this.#flush()
+    const nanValueCounts = new Map<number, number>()
+    let users = 0
     const lowerBounds = new Map<number, Uint8Array>()
     const upperBounds = new Map<number, Uint8Array>()
     for (const leaf of this.#leaves) {
-      const bounds = leaf.leaf.maxRepetition > 0 ? null : leaf.fileBounds()
+      const { id, maxRepetition } = leaf.leaf
+      if (leaf instanceof FixedWriter && leaf.isFloat && maxRepetition === 0 && !this.#copied.has(id)) nanValueCounts.set(id, leaf.nanCount)
+      const isBounded = maxRepetition === 0 && !this.#unbounded.has(id) && (id < FIRST_USER_COLUMN_ID || users++ < BOUNDED_USER_COLUMNS)
+      const bounds = isBounded ? leaf.fileBounds() : null
       if (bounds === null) continue
       lowerBounds.set(leaf.leaf.id, Uint8Array.from(bounds.lower))
       if (bounds.upper !== undefined) upperBounds.set(leaf.leaf.id, Uint8Array.from(bounds.upper))
@@ -187,6 +204,7 @@ export class ParquetFileWriter {
       columnSizes: this.#columnSizes,
       valueCounts: this.#valueCounts,
       nullValueCounts: this.#nullValueCounts,
+      nanValueCounts,
       lowerBounds,
       upperBounds,
       splitOffsets: this.#rowGroups.map((group) => group.fileOffset),

@@ -70,6 +70,7 @@ export async function foreignRows(
     headerKeys: lists('key'),
     headerValues: lists('value'),
     headersBytes: strings(ColumnId.headersBytes),
+    columns: new Map(),
     crc: ints(ColumnId.crc),
     next() {
       if (given) return false

@@ -45,21 +45,7 @@ export class IntReader extends LeafReader {
   values: Int32Array = new Int32Array(0)
 
   protected load(page: DecodedPage, dictionary: Int32Array | null): void {
-    const { count, values, encoding } = page
-    if (encoding === Encoding.plain) this.values = int32s(values, count)
-    else if (encoding === Encoding.deltaBinaryPacked) {
-      this.values = new Int32Array(count)
-      decodeDelta(values, { at: 0 }, values.length, this.values, count, 1)
-    } else if (encoding === Encoding.rleDictionary || encoding === Encoding.plainDictionary) {
-      this.values = new Int32Array(count)
-      if (dictionary === null || values.length === 0 || values[0] > 24) throw corrupt('a page has no dictionary')
-      decodeRle(values, 1, values.length, values[0], this.values, count)
-      for (let i = 0; i < count; i++) {
-        const code = this.values[i]
-        if (code >= dictionary.length) throw corrupt('a dictionary index is out of range')
-        this.values[i] = dictionary[code]
-      }
-    } else throw corrupt(`encoding ${encoding} of integers is not one of ours`)
+    this.values = smallInts(page, page.count, dictionary)
   }
 }
 
@@ -192,7 +178,7 @@ export class HeaderReader extends LeafReader implements ByteStrings {
 }
 
 /** Decodes `count` lengths of a DELTA_LENGTH_BYTE_ARRAY page; where its bytes begin. */
-function byteStrings(page: DecodedPage, count: number, lengths: Int32Array): number {
+export function byteStrings(page: DecodedPage, count: number, lengths: Int32Array): number {
   if (page.encoding !== Encoding.deltaLengthByteArray) throw corrupt(`encoding ${page.encoding} of byte strings is not one of ours`)
   const state = { at: 0 }
   decodeDelta(page.values, state, page.values.length, lengths, count, 1)
@@ -203,4 +189,21 @@ function byteStrings(page: DecodedPage, count: number, lengths: Int32Array): num
   }
   if (state.at + sum !== page.values.length) throw corrupt('byte strings do not fill their page')
   return state.at
+}
+
+/** int32 values of a page in any encoding of ours. Errors: CORRUPT. */
+export function smallInts({ encoding, values }: DecodedPage, count: number, dictionary: Int32Array | null): Int32Array {
+  if (encoding === Encoding.plain) return int32s(values, count)
+  const out = new Int32Array(count)
+  if (encoding === Encoding.deltaBinaryPacked) decodeDelta(values, { at: 0 }, values.length, out, count, 1)
+  else if (encoding === Encoding.rleDictionary || encoding === Encoding.plainDictionary) {
+    if (dictionary === null || values.length === 0 || values[0] > 24) throw corrupt('a page has no dictionary')
+    decodeRle(values, 1, values.length, values[0], out, count)
+    for (let i = 0; i < count; i++) {
+      const code = out[i]
+      if (code >= dictionary.length) throw corrupt('a dictionary index is out of range')
+      out[i] = dictionary[code]
+    }
+  } else throw corrupt(`encoding ${encoding} of integers is not one of ours`)
+  return out
 }

@@ -61,6 +61,27 @@ export abstract class LeafWriter {
     this.#nulls++
   }
 
+  /**
+   * Notes where the leaf stands: numbers go to `marks` from `at` on, their end is returned. `restore` takes back all that
+   * was put since, so that a value that turns out not to be as its schema says leaves nothing. A mark at the start of a
+   * row stays good for that row: a full page is closed here.
+   */
+  save(marks: number[], at: number, atRow: boolean): number {
+    if (atRow) this.#closeFull()
+    marks[at] = this.#levels
+    marks[at + 1] = this.#rows
+    marks[at + 2] = this.#nulls
+    return this.saveValues(marks, at + 3)
+  }
+
+  /** Takes back to what `save` noted at `at`; the end of its numbers. */
+  restore(marks: readonly number[], at: number): number {
+    this.#levels = marks[at]
+    this.#rows = marks[at + 1]
+    this.#nulls = marks[at + 2]
+    return this.restoreValues(marks, at + 3)
+  }
+
   /** Bytes that the chunk will take as stored, the open page included by estimate. */
   get storedBytes(): number {
     return this.#storedBytes + this.pendingBytes() * this.#ratio
@@ -93,6 +114,8 @@ export abstract class LeafWriter {
   abstract fileBounds(): ColumnBounds | null
   /** Widens the file's bounds by those of a chunk that is copied from another file. */
   abstract absorb(statistics: ColumnStatistics): void
+  protected abstract saveValues(marks: number[], at: number): number
+  protected abstract restoreValues(marks: readonly number[], at: number): number
   /** Bytes of values in the open page. */
   protected abstract pendingBytes(): number
   /** Encodes the open page's values into scratch memory. */
@@ -107,7 +130,7 @@ export abstract class LeafWriter {
   /** Notes the levels of the next value; closes the page first when it is full and a row begins. */
   protected begin(definition: number, repetition: number): void {
     if (repetition === 0) {
-      if (this.#rows >= this.context.limits.pageRows || this.pendingBytes() >= this.context.limits.pageBytes) this.#finishPage()
+      this.#closeFull()
       this.#rows++
     }
     if (this.#definition !== null) {
@@ -121,6 +144,10 @@ export abstract class LeafWriter {
     this.#levels++
   }
 
+  #closeFull(): void {
+    if (this.#rows >= this.context.limits.pageRows || this.pendingBytes() >= this.context.limits.pageBytes) this.#finishPage()
+  }
+
   #finishPage(): void {
     if (this.#levels === 0) return
     const levels = {
@@ -130,6 +157,7 @@ export abstract class LeafWriter {
       definition: this.#definition,
       maxDefinition: this.leaf.maxDefinition,
       repetition: this.#repetition,
+      maxRepetition: this.leaf.maxRepetition,
     }
     const rawBytes = this.pendingBytes()
     const { values, encoding } = this.encodePage()

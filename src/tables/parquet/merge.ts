@@ -3,7 +3,12 @@ import { TAIL_BYTES } from './footer.ts'
 import { footerBytes } from './footerRead.ts'
 import { indexFile, openGroup, type FileIndex, type GroupIndex } from './fileIndex.ts'
 import { HeaderWire } from './headerWire.ts'
-import { blobColumn, type RowSource } from './rowGroupReader.ts'
+import { EMPTY_TYPING, FIRST_RECIPE, type Typing } from '../../schemas/typing/typing.ts'
+import { LOG_FIELDS } from '../row/schema.ts'
+import { RowBlobs } from '../typed/blobs.ts'
+import { columnCopies, type CopyLeaf } from '../typed/copyColumns.ts'
+import type { RowSource } from './rowGroupReader.ts'
+import { parquetSchema } from './schema.ts'
 import { RowFileWriter, type RowFileOptions, type RowFileStats } from './rowWriter.ts'
 import { corrupt } from './thriftRead.ts'
 
@@ -22,6 +27,8 @@ export interface MergeOptions extends RowFileOptions {
    * with it: 8 MiB. Infinity encodes all rows anew.
    */
   readonly copyFromBytes?: number
+  /** The table's columns and recipes; left out when it has only the log's columns. */
+  readonly typing?: Typing
 }
 
 const COPY_FROM_BYTES = 8 * 1024 * 1024
@@ -42,21 +49,23 @@ export async function mergeRowFiles(
   sink: (bytes: Uint8Array) => Promise<void> | void,
   options: MergeOptions = {},
 ): Promise<RowFileStats> {
-  const { copyFromBytes = COPY_FROM_BYTES } = options
+  const { copyFromBytes = COPY_FROM_BYTES, typing = EMPTY_TYPING } = options
+  const userFields = typing.fields
+  const written = parquetSchema([...userFields, ...LOG_FIELDS]).leaves
   const ready: Uint8Array[] = []
-  const writer = new RowFileWriter({ onePartitionPerRowGroup: true, ...options }, (bytes) => ready.push(bytes))
+  const writer = new RowFileWriter({ onePartitionPerRowGroup: true, ...options, userFields }, (bytes) => ready.push(bytes))
   const drain = async (): Promise<void> => {
     for (const bytes of ready.splice(0)) await sink(bytes)
   }
   const cursors: Cursor[] = []
   for (const input of inputs) {
     const footer = await readFooter(input)
-    const index = indexFile(footer)
+    const index = indexFile(footer, userFields.length > 0)
     // Row groups of our files follow each other; those of other writers may stand in any order.
-    if (index.footer === null) cursors.push(new Cursor(input, index, index.groups, CopySource.open(input, footer)))
+    if (index.footer === null) cursors.push(new Cursor(input, index, index.groups, CopySource.open(input, footer, written)))
     else for (const group of index.groups) cursors.push(new Cursor(input, index, [group], null))
   }
-  const copier = new RowCopier(writer)
+  const copier = new RowCopier(writer, typing)
   for (;;) {
     const [first, second] = leastTwo(cursors)
     if (first === null) break
@@ -151,7 +160,7 @@ class Cursor {
 
   async open(): Promise<void> {
     const group = this.#groups[this.#next++]
-    this.source = await openGroup(group, this.#index.footer, await this.#input.read(group.start, group.end))
+    this.source = await openGroup(group, this.#index.footer, await this.#input.read(group.start, group.end), this.#index.userLeaves)
     this.row = 0
     this.nextBlock()
   }
@@ -186,8 +195,31 @@ class RowCopier {
   readonly #writer: RowFileWriter
   readonly #headers = new HeaderWire()
 
-  constructor(writer: RowFileWriter) {
+  readonly #typing: Typing
+  /** Of the source that the last row came from. */
+  #source: RowSource | null = null
+  #blobs: RowBlobs | null = null
+  #columns: readonly CopyLeaf[] = []
+  readonly #opened = new WeakMap<RowSource, { readonly blobs: RowBlobs; readonly columns: readonly CopyLeaf[] }>()
+
+  constructor(writer: RowFileWriter, typing: Typing) {
     this.#writer = writer
+    this.#typing = typing
+  }
+
+  #switch(source: RowSource): void {
+    let opened = this.#opened.get(source)
+    if (opened === undefined) {
+      const { fields } = this.#typing
+      opened = {
+        blobs: new RowBlobs(source, this.#typing),
+        columns: columnCopies(fields, source.columns, (id) => this.#writer.leaf(id)),
+      }
+      this.#opened.set(source, opened)
+    }
+    this.#source = source
+    this.#blobs = opened.blobs
+    this.#columns = opened.columns
   }
 
   /** Copies rows of `from` while they come before those of `other`, at most to the end of the block. */
@@ -204,18 +236,21 @@ class RowCopier {
 
   #row(source: RowSource, { row, partition, offset }: Cursor): void {
     const writer = this.#writer
-    const key = blobColumn(source.keyForm, source.key, source.keyBytes, row, offset)
-    const value = blobColumn(source.valueForm, source.value, source.valueBytes, row, offset)
+    if (source !== this.#source) this.#switch(source)
+    const blobs = this.#blobs!
+    blobs.read(row, offset)
+    const { key, keyStart, keyEnd, keyForm, value, valueStart, valueEnd, valueForm } = blobs
     writer.beginRow(
       partition,
       offset,
       source.timestampMs.values[source.timestampMs.at + row],
       source.timestampType.values[source.timestampType.at + row],
     )
-    if (key === null) writer.key(EMPTY, -1, -1)
-    else writer.key(key.bytes, key.starts[key.at + row], key.starts[key.at + row] + key.lengths[key.at + row])
-    if (value === null) writer.value(EMPTY, -1, -1)
-    else writer.value(value.bytes, value.starts[value.at + row], value.starts[value.at + row] + value.lengths[value.at + row])
+    if (keyForm >= FIRST_RECIPE) writer.keyOfForm(keyForm, key!, keyStart, keyEnd)
+    else writer.key(key ?? EMPTY, keyStart, keyEnd)
+    if (valueForm >= FIRST_RECIPE) writer.valueOfForm(valueForm, value!, valueStart, valueEnd)
+    else writer.value(value ?? EMPTY, valueStart, valueEnd)
+    for (const copy of this.#columns) copy(row)
     const headers = this.#headers
     headers.read(source, row, null)
     if (headers.bytes === null) writer.noHeaders()

@@ -36,6 +36,16 @@ abstract class NumberWriter<A extends Int32Array | Float64Array> extends LeafWri
     this.#file = union(this.#file, { min: read(min), max: read(max) })
   }
 
+  protected saveValues(marks: number[], at: number): number {
+    marks[at] = this.count
+    return at + 1
+  }
+
+  protected restoreValues(marks: readonly number[], at: number): number {
+    this.count = marks[at]
+    return at + 1
+  }
+
   protected pendingBytes(): number {
     return this.count * 2
   }
@@ -115,8 +125,8 @@ export class DictionaryIntWriter extends NumberWriter<Int32Array> {
     super(leaf, context, new Int32Array(1024), 1)
   }
 
-  put(value: number): void {
-    this.begin(this.leaf.maxDefinition, 0)
+  put(value: number, repetition = 0): void {
+    this.begin(this.leaf.maxDefinition, repetition)
     this.add(value)
   }
 

@@ -1,6 +1,6 @@
 import zlib from 'node:zlib'
 import { Encoding, PageType } from './footer.ts'
-import { encodeRle, rleRoom } from './rle.ts'
+import { bitWidthOf, encodeRle, rleRoom } from './rle.ts'
 import { ThriftWriter } from './thriftWrite.ts'
 
 /** A page that is compressed keeps its compression only when it is at least this much smaller. */
@@ -55,6 +55,7 @@ export interface PageLevels {
   readonly definition: Uint8Array | null
   readonly maxDefinition: number
   readonly repetition: Uint8Array | null
+  readonly maxRepetition: number
 }
 
 /**
@@ -62,10 +63,13 @@ export interface PageLevels {
  * values cost neither writer nor reader anything.
  */
 export function dataPage(context: PageContext, levels: PageLevels, values: Buffer, encoding: number, firstRow: number): StoredPage {
-  const { count, definition, repetition, maxDefinition } = levels
-  const bits = maxDefinition > 1 ? 2 : 1
-  const levelBytes = Buffer.allocUnsafe((definition === null ? 0 : rleRoom(count, bits)) + (repetition === null ? 0 : rleRoom(count, 1)))
-  const repetitionEnd = repetition === null ? 0 : encodeRle(repetition, count, 1, levelBytes, 0)
+  const { count, definition, repetition, maxDefinition, maxRepetition } = levels
+  const bits = bitWidthOf(maxDefinition)
+  const repetitionBits = bitWidthOf(maxRepetition)
+  const levelBytes = Buffer.allocUnsafe(
+    (definition === null ? 0 : rleRoom(count, bits)) + (repetition === null ? 0 : rleRoom(count, repetitionBits)),
+  )
+  const repetitionEnd = repetition === null ? 0 : encodeRle(repetition, count, repetitionBits, levelBytes, 0)
   const levelsEnd = definition === null ? repetitionEnd : encodeRle(definition, count, bits, levelBytes, repetitionEnd)
 
   let body: Buffer | null = null

@@ -1,6 +1,6 @@
 import zlib from 'node:zlib'
 import { Codec, PageType, chunkStart, type ChunkMeta } from './footer.ts'
-import { decodeRle } from './rle.ts'
+import { bitWidthOf, decodeRle } from './rle.ts'
 import type { Leaf } from './schema.ts'
 import { ThriftReader, corrupt } from './thriftRead.ts'
 
@@ -80,12 +80,12 @@ export class ChunkPages {
     let repetition: Uint8Array | null = null
     if (maxRepetition > 0 && rows !== count) {
       repetition = new Uint8Array(count)
-      decodeRle(body, 0, repetitionBytes, 1, repetition, count)
+      decodeRle(body, 0, repetitionBytes, bitWidthOf(maxRepetition), repetition, count)
     }
     let definition: Uint8Array | null = null
     if (maxDefinition > 1 || (maxDefinition === 1 && nulls !== 0 && nulls !== count)) {
       definition = new Uint8Array(count)
-      decodeRle(body, repetitionBytes, levelBytes, maxDefinition > 1 ? 2 : 1, definition, count)
+      decodeRle(body, repetitionBytes, levelBytes, bitWidthOf(maxDefinition), definition, count)
     }
     const stored = body.subarray(levelBytes)
     const values = header.isCompressed ? this.#inflate(stored, header.rawBytes - levelBytes) : stored

@@ -1,3 +1,4 @@
+import { ColumnReader } from './columnReader.ts'
 import { ColumnId, Form, LOG_FIELDS } from '../row/schema.ts'
 import { Codec, Encoding, chunkStart, type ChunkMeta, type FileMeta, type RowGroupMeta } from './footer.ts'
 import { BytesReader, HeaderReader, IntReader, LongReader, type ByteStrings, type LeafReader } from './leafReaders.ts'
@@ -43,6 +44,8 @@ export interface RowSource {
   readonly headerValues: Lists
   readonly headersBytes: Strings
   readonly crc: Ints
+  /** A user's columns by field id, when they were asked for. */
+  readonly columns: ReadonlyMap<number, ColumnReader>
   /** False when there are no more rows. */
   next(): boolean
 }
@@ -106,11 +109,21 @@ export class RowGroupReader implements RowSource {
   readonly headerValues: HeaderReader
   readonly headersBytes: BytesReader
   readonly crc: IntReader
+  readonly columns: ReadonlyMap<number, ColumnReader>
   readonly #all: readonly LeafReader[]
   #left: number
 
-  /** `places` as `logPlaces` gives them; `bytes` holds at least `logRange` and begins at `bytesStart` of the file. */
-  constructor(rows: number, places: readonly ChunkPlace[], bytes: Uint8Array, bytesStart: number) {
+  /**
+   * `places` as `logPlaces` gives them; `bytes` holds at least `logRange` and begins at `bytesStart` of the file. `users`
+   * are the leaves of a user's columns that are read as well.
+   */
+  constructor(
+    rows: number,
+    places: readonly ChunkPlace[],
+    bytes: Uint8Array,
+    bytesStart: number,
+    users: readonly { readonly leaf: Leaf; readonly place: ChunkPlace }[] = [],
+  ) {
     const pages = (id: number): ChunkPages => {
       const at = LOG_LEAVES.findIndex((leaf) => leaf.id === id)
       return new ChunkPages(LOG_LEAVES[at], places[at], bytes, bytesStart)
@@ -130,6 +143,9 @@ export class RowGroupReader implements RowSource {
     this.headerValues = new HeaderReader(pages(ColumnId.headerValue), 3)
     this.headersBytes = new BytesReader(pages(ColumnId.headersBytes))
     this.crc = new IntReader(pages(ColumnId.crc))
+    this.columns = new Map(
+      users.map(({ leaf, place }) => [leaf.id, new ColumnReader(leaf, new ChunkPages(leaf, place, bytes, bytesStart))]),
+    )
     this.#all = [
       this.partition,
       this.offset,
@@ -145,6 +161,7 @@ export class RowGroupReader implements RowSource {
       this.headerValues,
       this.headersBytes,
       this.crc,
+      ...this.columns.values(),
     ]
   }
 

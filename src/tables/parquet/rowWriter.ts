@@ -1,8 +1,12 @@
 import { walkHeaders } from '../../../protocol/records/walk.ts'
 import { FrazilError } from '../../base/errors.ts'
 import { RowCrc } from '../row/crc.ts'
-import { ColumnId, Form, LOG_FIELDS } from '../row/schema.ts'
+import { ColumnId, FIRST_USER_COLUMN_ID, Form, LOG_FIELDS } from '../row/schema.ts'
 import type { BytesWriter } from './bytesWriter.ts'
+import type { LeafSink } from '../../schemas/columns/ports.ts'
+import type { IcebergField } from '../../schemas/columns/types.ts'
+import type { TypedSide } from '../typed/side.ts'
+import { userWriter, type UserLeaf } from './userWriters.ts'
 import { ParquetFileWriter, type CopiedIndexes, type FileStats } from './fileWriter.ts'
 import type { RowGroupMeta } from './footer.ts'
 import { DictionaryIntWriter, LongWriter, PlainIntWriter } from './numberWriters.ts'
@@ -33,6 +37,8 @@ export interface RowFileOptions {
   readonly onePartitionPerRowGroup?: boolean
   readonly pageBytes?: number
   readonly pageRows?: number
+  /** A user's columns, which stand before the log's. */
+  readonly userFields?: readonly IcebergField[]
   /** zstd level; 1 by default: higher ones cost more than they save on records. */
   readonly zstdLevel?: number
 }
@@ -44,6 +50,7 @@ const DEFAULTS = {
   onePartitionPerRowGroup: false,
   pageBytes: 1024 * 1024,
   pageRows: 20_000,
+  userFields: [],
   zstdLevel: 1,
 }
 
@@ -84,6 +91,8 @@ export class RowFileWriter {
   readonly #crcColumn: PlainIntWriter
   readonly #crc = new RowCrc()
   readonly #ranges: OpenRange[] = []
+  #typedKey: TypedSide | null = null
+  #typedValue: TypedSide | null = null
   #range: OpenRange | null = null
   #rowGroupStoredBytes: number
   #rows = 0
@@ -95,11 +104,12 @@ export class RowFileWriter {
     this.#options = { ...DEFAULTS, ...options }
     this.#rowGroupStoredBytes = this.#options.rowGroupStoredBytes
     const file = (this.#file = new ParquetFileWriter({
-      fields: LOG_FIELDS,
+      fields: [...this.#options.userFields, ...LOG_FIELDS],
       limits: this.#options,
       sink,
       leafWriter: (leaf, context) => {
         if (leaf.id === ColumnId.timestamp) return new LongWriter(leaf, context, 1000)
+        if (leaf.id >= FIRST_USER_COLUMN_ID) return userWriter(leaf, context)
         return leaf.id === ColumnId.crc ? new PlainIntWriter(leaf, context) : null
       },
     }))
@@ -117,6 +127,17 @@ export class RowFileWriter {
     this.#headerValue = file.leaf(ColumnId.headerValue)
     this.#headersBytes = file.leaf(ColumnId.headersBytes)
     this.#crcColumn = file.leaf(ColumnId.crc)
+  }
+
+  /** The column of a user's leaf. */
+  leaf(id: number): LeafSink {
+    return this.#file.leaf<UserLeaf>(id)
+  }
+
+  /** What decodes keys and values from now on; each of a user's leaves belongs to one of them. */
+  decodeWith(key: TypedSide | null, value: TypedSide | null): void {
+    this.#typedKey = key
+    this.#typedValue = value
   }
 
   get rows(): number {
@@ -155,14 +176,27 @@ export class RowFileWriter {
     this.#crc.begin(partition, offset, timestampMs, timestampType)
   }
 
-  /** The key [start, end) of `buf`; `start` -1 is null. */
-  key(buf: Uint8Array, start: number, end: number): void {
-    this.#form(buf, start, end, this.#key, this.#keyBytes, this.#keyForm)
+  /** The key [start, end) of `buf`; `start` -1 is null. `header` names its schema (newer form), or is null. */
+  key(buf: Uint8Array, start: number, end: number, header: Uint8Array | null = null): void {
+    const form = this.#typedKey === null ? 0 : decoded(this.#typedKey, buf, start, end, header)
+    if (form > 0) this.keyOfForm(form, buf, start, end)
+    else this.#form(buf, start, end, this.#key, this.#keyBytes, this.#keyForm)
   }
 
   /** The value, likewise; after the key. */
-  value(buf: Uint8Array, start: number, end: number): void {
-    this.#form(buf, start, end, this.#value, this.#valueBytes, this.#valueForm)
+  value(buf: Uint8Array, start: number, end: number, header: Uint8Array | null = null): void {
+    const form = this.#typedValue === null ? 0 : decoded(this.#typedValue, buf, start, end, header)
+    if (form > 0) this.valueOfForm(form, buf, start, end)
+    else this.#form(buf, start, end, this.#value, this.#valueBytes, this.#valueForm)
+  }
+
+  /** A key whose columns were put already and give back these bytes by a recipe. */
+  keyOfForm(form: number, buf: Uint8Array, start: number, end: number): void {
+    this.#recipe(form, buf, start, end, this.#key, this.#keyBytes, this.#keyForm)
+  }
+
+  valueOfForm(form: number, buf: Uint8Array, start: number, end: number): void {
+    this.#recipe(form, buf, start, end, this.#value, this.#valueBytes, this.#valueForm)
   }
 
   noHeaders(): void {
@@ -277,11 +311,34 @@ export class RowFileWriter {
     }
   }
 
+  #recipe(
+    recipe: number,
+    buf: Uint8Array,
+    start: number,
+    end: number,
+    text: BytesWriter,
+    binary: BytesWriter,
+    form: DictionaryIntWriter,
+  ): void {
+    this.#crc.blob(buf, start, end)
+    this.#rawBytes += end - start
+    this.#checkBytes += end - start
+    text.absent(0, 0)
+    binary.absent(0, 0)
+    form.put(recipe)
+  }
+
   #isFull(): boolean {
     this.#checkRows = this.#checkBytes = 0
     const { rowGroupRawBytes, rowGroupRows } = this.#options
     return this.#rows >= rowGroupRows || this.#rawBytes >= rowGroupRawBytes || this.#file.openBytes >= this.#rowGroupStoredBytes
   }
+}
+
+function decoded(side: TypedSide, buf: Uint8Array, start: number, end: number, header: Uint8Array | null): number {
+  if (start >= 0) return side.put(buf, start, end, header)
+  side.absent()
+  return 0
 }
 
 function outOfOrder(partition: number, offset: number): FrazilError {

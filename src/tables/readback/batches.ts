@@ -1,6 +1,8 @@
 import { BatchBuilder } from '../../../protocol/records/build.ts'
 import { RowCrc } from '../row/crc.ts'
-import { blobColumn, type RowSource } from '../parquet/rowGroupReader.ts'
+import type { Typing } from '../../schemas/typing/typing.ts'
+import type { RowSource } from '../parquet/rowGroupReader.ts'
+import { RowBlobs } from '../typed/blobs.ts'
 import { HeaderWire } from '../parquet/headerWire.ts'
 import { corrupt } from '../parquet/thriftRead.ts'
 
@@ -26,9 +28,10 @@ const EMPTY = new Uint8Array(0)
 
 /**
  * Turns rows, sorted by partition and offset, into record batches: magic 2, base offsets set, leader epoch 0, no producer
- * id (L17), uncompressed. Every row's kafka_crc is checked. Errors: CORRUPT, never a batch with altered bytes.
+ * id (L17), uncompressed. `typing` says how typed rows come back. Every row's kafka_crc is checked. Errors: CORRUPT, never a batch with altered bytes.
  */
-export function batchesOf(source: RowSource, batchBytes = BATCH_BYTES): BatchList {
+export function batchesOf(source: RowSource, batchBytes = BATCH_BYTES, typing: Typing | null = null): BatchList {
+  const blobs = new RowBlobs(source, typing)
   const builders = [new BatchBuilder({ slabBytes: SLAB_BYTES }), new BatchBuilder({ timestampType: 1, slabBytes: SLAB_BYTES })]
   const crc = new RowCrc()
   const headers = new HeaderWire()
@@ -75,30 +78,14 @@ export function batchesOf(source: RowSource, batchBytes = BATCH_BYTES): BatchLis
       lastOffset = offset
       if (timestampMs > maxTimestampMs) maxTimestampMs = timestampMs
 
-      const key = blobColumn(source.keyForm, source.key, source.keyBytes, i, offset)
-      const value = blobColumn(source.valueForm, source.value, source.valueBytes, i, offset)
-      const keyStart = key === null ? -1 : key.starts[key.at + i]
-      const keyEnd = key === null ? -1 : keyStart + key.lengths[key.at + i]
-      const valueStart = value === null ? -1 : value.starts[value.at + i]
-      const valueEnd = value === null ? -1 : valueStart + value.lengths[value.at + i]
+      blobs.read(i, offset)
+      const { key, keyStart, keyEnd, value, valueStart, valueEnd } = blobs
       crc.begin(rowPartition, offset, timestampMs, timestampType)
-      crc.blob(key?.bytes ?? EMPTY, keyStart, keyEnd)
-      crc.blob(value?.bytes ?? EMPTY, valueStart, valueEnd)
+      crc.blob(key ?? EMPTY, keyStart, keyEnd)
+      crc.blob(value ?? EMPTY, valueStart, valueEnd)
       headers.read(source, i, crc)
       if (crc.finish() !== source.crc.values[source.crc.at + i]) throw damaged(rowPartition, offset)
-      builder.append(
-        offset,
-        timestampMs,
-        key === null ? null : key.bytes,
-        keyStart,
-        keyEnd,
-        value === null ? null : value.bytes,
-        valueStart,
-        valueEnd,
-        headers.bytes,
-        headers.start,
-        headers.end,
-      )
+      builder.append(offset, timestampMs, key, keyStart, keyEnd, value, valueStart, valueEnd, headers.bytes, headers.start, headers.end)
     }
   }
   finish()

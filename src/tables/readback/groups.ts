@@ -7,6 +7,7 @@ import type { TableFile } from '../../metadata/view.ts'
 import type { ObjectStore } from '../../storage/store.ts'
 import { footerBytes } from '../parquet/footerRead.ts'
 import { corrupt } from '../parquet/thriftRead.ts'
+import type { Typings } from '../typed/typings.ts'
 import type { BatchList } from './batches.ts'
 import { DecodedGroup, GroupCache } from './cache.ts'
 import type { FileIndex } from '../parquet/fileIndex.ts'
@@ -28,6 +29,8 @@ export interface GroupsOptions {
   /** Tells when a reader is gone; the system's when left out. */
   readonly clock?: Clock
   readonly registry?: Registry
+  /** How typed rows of a topic's table come back; null when it has none. */
+  readonly typings?: Pick<Typings, 'ofTopic'>
 }
 
 /** What a footer is read with at first: enough for all but the widest files, and more for large ones. */
@@ -50,9 +53,11 @@ export class Groups {
   readonly #flights = new Map<string, Promise<FileIndex>>()
   readonly #failedIndexes = new Set<string>()
   readonly #decodedBytes: Counter | null
+  readonly #typings: GroupsOptions['typings']
 
   constructor(options: GroupsOptions) {
     this.#store = options.store
+    this.#typings = options.typings
     const url = new URL('./worker' + (import.meta.url.endsWith('.ts') ? '.ts' : '.js'), import.meta.url)
     this.#pool = options.runner ?? new WorkerPool(url, { size: options.workers ?? 1 })
     this.#clock = options.clock ?? systemClock
@@ -60,6 +65,11 @@ export class Groups {
     this.#decoded = new GroupCache({ maxBytes: options.cacheBytes ?? 256 * 1024 * 1024, clock: this.#clock })
     this.#loads = new Loads({ cache: this.#decoded, clock: this.#clock, maxLoads: options.maxLoads ?? 4 })
     this.#decodedBytes = options.registry === undefined ? null : this.#register(options.registry)
+  }
+
+  async #typing(file: TableFile): Promise<{ readonly key: string; readonly text: string } | null> {
+    const typing = (await this.#typings?.ofTopic(file.topic)) ?? null
+    return typing === null ? null : { key: typing.key, text: typing.text }
   }
 
   /** Starts the worker before somebody waits for it. */
@@ -143,7 +153,10 @@ export class Groups {
       sizeBytes: group.rawBytes + group.rows * RECORD_OVERHEAD_BYTES,
       load: async () => {
         const { body } = await this.#store.getRange(file.key, { start: group.start, end: group.end }, { reason: 'fetch' })
-        const decoded = new DecodedGroup(await this.#run<BatchList>({ kind: 'decode', group, footer: index.footer, bytes: body }, body))
+        const { userLeaves, footer } = index
+        const typing = userLeaves.length === 0 ? null : await this.#typing(file)
+        const task: ReadbackTask = { kind: 'decode', group, footer, bytes: body, userLeaves, typing }
+        const decoded = new DecodedGroup(await this.#run<BatchList>(task, body))
         this.#decodedBytes?.inc(decoded.sizeBytes)
         return decoded
       },

@@ -14,6 +14,7 @@ import type { TableView, TopicView } from '../../../src/metadata/view.ts'
 import { FolderStore } from '../../../src/storage/folder.ts'
 import type { ObjectStore } from '../../../src/storage/store.ts'
 import { encode, merge } from '../../../src/tables/convert/files.ts'
+import { Typings } from '../../../src/tables/typed/typings.ts'
 import { createTables, type Tables, type TablesOptions } from '../../../src/tables/tables.ts'
 import type { LoadedTable } from '../../../src/tables/iceberg/table.ts'
 import type { WalBatch } from '../../../src/wal/port.ts'
@@ -135,6 +136,8 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
     convertBytes: 64 * 1024 * 1024,
     pressureBytes: 256 * 1024 * 1024,
     paused: false,
+    typings: new Typings({ store, metadata, uuid: randomUUID }),
+    schemas: null,
     ...(options.threads === true
       ? {}
       : { encoders: { encode: (task) => encode(task, store), merge: (task) => merge(task, store), close: async () => {} } }),

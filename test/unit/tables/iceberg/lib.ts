@@ -62,6 +62,7 @@ export class Sketch {
       base: this.base,
       publication: ++this.publication,
       change: { ...NONE, ...change },
+      userFields: [],
       nowMs: this.nowMs,
       graces: { fileMs: 60_000, metadataMs: 1000 },
       uuid: randomUUID(),

@@ -27,6 +27,7 @@ export function widened(bytes: Buffer, count: number): Buffer {
       nulls: group.rows,
       definition: new Uint8Array(group.rows),
       maxDefinition: 1,
+      maxRepetition: 0,
       repetition: null,
     }
     const none = { offsetIndexOffset: -1, offsetIndexBytes: 0, columnIndexOffset: -1, columnIndexBytes: 0 }

@@ -1,0 +1,218 @@
+import { Input, Undecodable } from '../../schemas/columns/input.ts'
+import { leavesOfPlan } from '../../schemas/columns/plan.ts'
+import type { LeafSink } from '../../schemas/columns/ports.ts'
+import type { ColumnNode } from '../../schemas/columns/tree.ts'
+import { compileDecoder } from '../../schemas/typing/compile.ts'
+import { schemaIdOf } from '../../schemas/typing/framing.ts'
+import { FIRST_RECIPE, type Recipe, type Side, type Typing } from '../../schemas/typing/typing.ts'
+
+/** A schema that a value names and the typing does not know. `sample` is the begin of the value, for message indexes. */
+export interface UnknownSchema {
+  readonly side: Side
+  /** -1 for the newer form. */
+  readonly id: number
+  /** The record header's value, hex; '' for the classic form. */
+  readonly header: string
+  /** Hex. */
+  readonly sample: string
+}
+
+/** Schemas that were asked for and cannot be columns: `<side> <id>` or `<side> <header hex>`. */
+export type GivenUp = ReadonlySet<string>
+
+export function unknownKey({ side, id, header }: Pick<UnknownSchema, 'side' | 'id' | 'header'>): string {
+  return header === '' ? `${side} ${id}` : `${side} ${header}`
+}
+
+/** Rows of one side of a file: from columns alone, with raw bytes beside them, with raw bytes only though a schema was named. */
+export interface SideCounts {
+  exact: number
+  raw: number
+  undecodable: number
+}
+
+const SAMPLE_BYTES = 96
+const NOTHING = new Uint8Array(0)
+
+interface Ready {
+  readonly form: number
+  readonly recipe: Recipe
+  readonly framing: Uint8Array
+  readonly read: () => void
+  /** The side's leaves that this recipe does not fill. */
+  readonly others: readonly LeafSink[]
+}
+
+/**
+ * One side (keys or values) of the rows of a file: finds the recipe of each value and decodes it into the columns. Every
+ * leaf of the side gets its entry for every row, whatever the value is (T4, T5).
+ */
+export class TypedSide {
+  readonly counts: SideCounts = { exact: 0, raw: 0, undecodable: 0 }
+  readonly unknown = new Map<string, UnknownSchema>()
+  readonly #typing: Typing
+  readonly #side: Side
+  readonly #tree: ReadonlyMap<number, ColumnNode>
+  readonly #sink: (id: number) => LeafSink
+  readonly #leaves: readonly number[]
+  readonly #sinks: readonly LeafSink[]
+  readonly #givenUp: GivenUp
+  readonly #isOn: boolean
+  readonly #input = new Input()
+  readonly #marks: number[] = []
+  readonly #ready: (Ready | null)[] = []
+  readonly #byId = new Map<number, number[]>()
+  readonly #byHeader = new Map<string, number>()
+  #event: LeafSink | null = null
+  #last: Ready | null = null
+
+  constructor(options: {
+    readonly typing: Typing
+    readonly side: Side
+    readonly tree: ReadonlyMap<number, ColumnNode>
+    readonly sink: (id: number) => LeafSink
+    readonly givenUp: GivenUp
+    /** False: its columns stay null, from here on. */
+    readonly isOn: boolean
+  }) {
+    const { typing, side, tree, sink } = options
+    this.#typing = typing
+    this.#side = side
+    this.#tree = tree
+    this.#sink = sink
+    this.#givenUp = options.givenUp
+    this.#isOn = options.isOn
+    const keys = new Set(typing.keyColumns)
+    this.#leaves = typing.fields.filter((field) => keys.has(field.id) === (side === 'key')).flatMap((field) => tree.get(field.id)!.leaves)
+    this.#sinks = this.#leaves.map(sink)
+    if (side === 'value' && typing.eventColumn !== 0) this.#event = sink(typing.eventColumn)
+    typing.recipes.forEach((recipe, i) => {
+      this.#ready.push(null)
+      if (recipe.side !== side) return
+      if (recipe.header !== '') this.#byHeader.set(recipe.header, i)
+      else {
+        const framing = Buffer.from(recipe.framing, 'hex')
+        const id = schemaIdOf(framing, 0, framing.length)
+        const known = this.#byId.get(id)
+        if (known === undefined) this.#byId.set(id, [i])
+        else known.push(i)
+      }
+    })
+  }
+
+  /** A row without columns on this side. */
+  absent(): void {
+    for (let i = 0; i < this.#sinks.length; i++) this.#sinks[i].absent(0, 0)
+  }
+
+  /**
+   * Puts the value [start, end) into its columns. `header` is the value of the schema header of the newer form, or null.
+   * Returns its form, when the columns give back exactly these bytes; 0 when the raw bytes are to be kept.
+   */
+  put(buf: Uint8Array, start: number, end: number, header: Uint8Array | null): number {
+    const ready = this.#find(buf, start, end, header)
+    if (ready === null) {
+      this.absent()
+      return 0
+    }
+    const { others } = ready
+    const marks = this.#marks
+    let mark = 0
+    const sinks = this.#sinks
+    for (let i = 0; i < sinks.length; i++) mark = sinks[i].save(marks, mark, true)
+    const input = this.#input
+    input.reset(buf, start + ready.framing.length, end)
+    try {
+      ready.read()
+    } catch (error) {
+      if (!(error instanceof Undecodable)) throw error
+      mark = 0
+      for (let i = 0; i < sinks.length; i++) mark = sinks[i].restore(marks, mark)
+      this.absent()
+      this.counts.undecodable++
+      return 0
+    }
+    for (let i = 0; i < others.length; i++) others[i].absent(0, 0)
+    if (this.#event !== null) this.#putEvent(ready.recipe)
+    if (input.exact) {
+      this.counts.exact++
+      return ready.form
+    }
+    this.counts.raw++
+    return 0
+  }
+
+  /** Notes a schema that is unknown, and nothing else. */
+  peek(buf: Uint8Array, start: number, end: number, header: Uint8Array | null): void {
+    if (start >= 0) this.#find(buf, start, end, header)
+  }
+
+  #putEvent({ typeName }: Recipe): void {
+    const bytes = Buffer.from(typeName)
+    if (bytes.length === 0) this.#event!.absent(0, 0)
+    else this.#event!.bytes(bytes, 0, bytes.length, 0)
+  }
+
+  #find(buf: Uint8Array, start: number, end: number, header: Uint8Array | null): Ready | null {
+    if (!this.#isOn) return null
+    const last = this.#last
+    if (header === null && last !== null && last.recipe.header === '' && startsWith(buf, start, end, last.framing)) return last
+    const found = header === null ? this.#findId(buf, start, end) : this.#findHeader(buf, start, end, header)
+    if (found !== null) this.#last = found
+    return found
+  }
+
+  #findId(buf: Uint8Array, start: number, end: number): Ready | null {
+    const id = schemaIdOf(buf, start, end)
+    if (id < 0) return null
+    for (const i of this.#byId.get(id) ?? []) {
+      const ready = this.#make(i)
+      if (startsWith(buf, start, end, ready.framing)) return ready
+    }
+    this.#note(id, '', buf, start, end)
+    return null
+  }
+
+  #findHeader(buf: Uint8Array, start: number, end: number, header: Uint8Array): Ready | null {
+    const hex = Buffer.from(header).toString('hex')
+    const known = this.#byHeader.get(hex)
+    if (known !== undefined) return this.#make(known)
+    this.#note(-1, hex, buf, start, end)
+    return null
+  }
+
+  #note(id: number, header: string, buf: Uint8Array, start: number, end: number): void {
+    const base = { side: this.#side, id, header }
+    if (this.#givenUp.has(unknownKey(base))) {
+      this.counts.undecodable++
+      return
+    }
+    const sample = Buffer.from(buf.subarray(start, Math.min(end, start + SAMPLE_BYTES))).toString('hex')
+    // Values of one Protobuf file may be of many messages: the indexes tell them apart.
+    const key = `${unknownKey(base)} ${header === '' ? sample.slice(0, 32) : ''}`
+    if (this.unknown.size < 256) this.unknown.set(key, { ...base, sample })
+  }
+
+  #make(i: number): Ready {
+    const made = this.#ready[i]
+    if (made !== null) return made
+    const recipe = this.#typing.recipes[i]
+    const filled = leavesOfPlan(recipe.plan, this.#tree)
+    const event = this.#event === null ? 0 : this.#typing.eventColumn
+    const ready: Ready = {
+      form: FIRST_RECIPE + i,
+      recipe,
+      framing: recipe.framing === '' ? NOTHING : Buffer.from(recipe.framing, 'hex'),
+      read: compileDecoder(this.#typing, recipe, { input: this.#input, tree: this.#tree, sink: this.#sink }),
+      others: this.#leaves.filter((leaf) => leaf !== event && !filled.has(leaf)).map(this.#sink),
+    }
+    this.#ready[i] = ready
+    return ready
+  }
+}
+
+function startsWith(buf: Uint8Array, start: number, end: number, prefix: Uint8Array): boolean {
+  if (end - start < prefix.length) return false
+  for (let i = 0; i < prefix.length; i++) if (buf[start + i] !== prefix[i]) return false
+  return true
+}

@@ -16,6 +16,7 @@ import { openMetadata } from '../../../src/metadata/open.ts'
 import type { TopicView } from '../../../src/metadata/view.ts'
 import type { ObjectStore } from '../../../src/storage/store.ts'
 import { FileTableReader } from '../../../src/tables/readback/reader.ts'
+import { Typings } from '../../../src/tables/typed/typings.ts'
 import { createTables, type Tables } from '../../../src/tables/tables.ts'
 import { Deleter } from '../../../src/wal/deleter.ts'
 import { Evacuator } from '../../../src/wal/evacuate.ts'
@@ -101,7 +102,8 @@ export async function openBroker(options: BrokerOptions): Promise<SimBroker> {
     graceMs: shape.graceMs,
     defer,
   })
-  const reader = new FileTableReader({ store, clock, registry, cacheBytes: 1 << 16, runner: readbackRunner(process) })
+  const typings = new Typings({ store, metadata, uuid })
+  const reader = new FileTableReader({ store, clock, registry, cacheBytes: 1 << 16, runner: readbackRunner(process), typings })
   const log = new PartitionLog({ metadata, wal, tables: reader, clock, logger, registry, defer })
   const tables = createTables({
     store,
@@ -116,6 +118,8 @@ export async function openBroker(options: BrokerOptions): Promise<SimBroker> {
     workers: 2,
     convertBytes: shape.convertBytes,
     pressureBytes: 1 << 28,
+    typings,
+    schemas: null,
     paused: shape.paused,
     fileBytes: shape.targetFileBytes,
     retentionCheckMs: 10_000,

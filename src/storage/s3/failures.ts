@@ -35,6 +35,8 @@ const KNOWN: Readonly<Record<string, readonly [Kind, string?]>> = {
   NoSuchBucket: [REFUSED, 'there is no such bucket: create it, or correct the setting'],
   AccessDenied: [REFUSED, 'access is denied: give these credentials the policy of docs/OPERATIONS.md'],
   AllAccessDisabled: [REFUSED, 'access to the bucket is disabled'],
+  XAdminUserNotFound: [REFUSED, 'the access key is unknown to the store: check AWS_ACCESS_KEY_ID'], // VersityGW
+  Forbidden: [REFUSED, 'access is denied: give these credentials the policy of docs/OPERATIONS.md'],
   InvalidAccessKeyId: [REFUSED, 'the access key is unknown to the store: check AWS_ACCESS_KEY_ID'],
   SignatureDoesNotMatch: [REFUSED, 'the signature is wrong: check AWS_SECRET_ACCESS_KEY'],
   ExpiredToken: [REFUSED, 'the session token has expired'],
@@ -98,10 +100,9 @@ export function classify(error: unknown): S3Failure {
   return { name, status, ...kind, sentence: `${known?.[1] ?? `the store failed${detail}`} (${shown})`, cause: error }
 }
 
+/** A 404 of an unknown code is some server on the way, or a wrong endpoint: nothing that says that an object is absent. */
 function byStatus(status: number): Kind {
   switch (status) {
-    case 404:
-      return { ...REFUSED, code: 'STORE_NOT_FOUND' }
     case 409:
     case 408:
     case 425:

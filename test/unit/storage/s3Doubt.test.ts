@@ -131,6 +131,9 @@ describe('S3 store: trouble that leaves no doubt', () => {
     expect(await told(403, 'RequestTimeTooSkewed')).toContain('clock')
     expect(await told(301, 'PermanentRedirect')).toContain('AWS_REGION')
     expect(await told(507, 'InsufficientStorage')).toContain('space')
+    // a 404 of somebody else does not say that the object is absent
+    fake.faults = ({ method }) => (method === 'GET' ? { status: 404, code: 'NoSuchRoute' } : null)
+    await expect(store.get('k')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     fake.faults = null
     const dead = s3Store(fake, { tries: 2, spec: { ...store.spec, endpoint: 'http://127.0.0.1:1' } })
     await expect(dead.put('k', text('1'))).rejects.toMatchObject({

@@ -102,7 +102,9 @@ export class Broker {
 
   /** The sum of a metric over its labels. */
   async metric(name: string): Promise<number> {
-    const text = await (await fetch(`${this.http}/metrics`)).text()
+    const ask = (): Promise<Response> => fetch(`${this.http}/metrics`)
+    // a connection that was closed while this process stood still is found out by the first try
+    const text = await (await ask().catch(ask)).text()
     const lines = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
     if (lines.length === 0) throw new Error(`/metrics has no ${name}`)
     return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)

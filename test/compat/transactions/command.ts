@@ -18,7 +18,15 @@ export async function transactionsCommand(broker: Broker, here: string, shell: (
   const tool = (...args: string[]): string =>
     execFileSync(
       'java',
-      ['-XX:TieredStopAtLevel=1', '-cp', `${jars}/*`, 'org.apache.kafka.tools.TransactionsCommand', '--bootstrap-server', broker.bootstrap, ...args],
+      [
+        '-XX:TieredStopAtLevel=1',
+        '-cp',
+        `${jars}/*`,
+        'org.apache.kafka.tools.TransactionsCommand',
+        '--bootstrap-server',
+        broker.bootstrap,
+        ...args,
+      ],
       { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 60_000 },
     )
   const kafka = new Kafka({ brokers: [broker.bootstrap], logLevel: logLevel.ERROR })

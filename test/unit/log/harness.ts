@@ -5,7 +5,7 @@ import { RecordCursor } from '../../../protocol/records/walk.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { PartitionLog, type PartitionLogOptions } from '../../../src/log/log.ts'
 import type { FetchedPartition, FetchPartition, LoadingRows, TableReader } from '../../../src/log/port.ts'
-import type { TableFile, WalExtent } from '../../../src/metadata/view.ts'
+import type { MarkerExtent, TableFile, WalExtent } from '../../../src/metadata/view.ts'
 import { batchBytes, settle, walBatch, world, type BatchSpec, type World } from '../wal/harness.ts'
 
 interface Row {
@@ -117,7 +117,8 @@ export async function logWorld(
     if (firstOffset > lastOffset) return
     const rows: Row[] = []
     let originalBytes = 0
-    for (const extent of Array.from(engine.state.extents(topic, partition, firstOffset) as Iterable<WalExtent>)) {
+    for (const extent of Array.from(engine.state.extents(topic, partition, firstOffset) as Iterable<WalExtent | MarkerExtent>)) {
+      if (extent.kind === 'marker') continue
       originalBytes += extent.sizeBytes
       rows.push(...rowsOf(await w.wal.read(extent.object, extent.byteOffset, extent.sizeBytes), extent.firstOffset))
     }

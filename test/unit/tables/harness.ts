@@ -59,6 +59,8 @@ export interface BenchOptions {
   readonly start?: boolean
   /** Real threads; else files are written in this one, which starts faster. */
   readonly threads?: boolean
+  /** Feature level; 1 when left out. */
+  readonly level?: number
 }
 
 export function valueBatch(values: readonly (string | Uint8Array | null)[], timestampMs = 1_700_000_000_000): WalBatch {
@@ -109,7 +111,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
   const inner = new FolderStore({ path: folder, fsync: false })
   await inner.open()
   const store = options.store?.(inner) ?? inner
-  const engine = await open(log, { clock })
+  const engine = await open(log, { clock, level: options.level ?? 1 })
   const metadata = options.metadata?.(engine) ?? engine
   const registry = new Registry()
   const wal = new WriteAheadLog({

@@ -17,7 +17,7 @@ export async function encode(task: EncodeTask, store: ObjectStore): Promise<File
   let list: EncodeTask['parts'][number]['aborted'] = []
   let aborted = new AbortedBatches(list)
   for (const part of task.parts) {
-    const bytes = new Uint8Array(task.bytes, part.at, part.sizeBytes)
+    const bytes = new Uint8Array(task.chunks[part.chunk]!, part.at, part.sizeBytes)
     // parts of one partition share their list
     if (part.aborted !== list) {
       list = part.aborted

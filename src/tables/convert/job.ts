@@ -46,6 +46,9 @@ export interface JobOutcome {
   readonly complete: boolean
 }
 
+/** Memory that extents are gathered in. */
+const CHUNK_BYTES = 4 * 1024 * 1024
+
 /** What a range of nothing but ends of transactions comes to. */
 const NO_FILE: FileResult = {
   key: '',
@@ -130,9 +133,15 @@ export class ConversionJob {
     const givenUp = new Set<string>()
     for (let attempt = 0; attempt < SCHEMA_ATTEMPTS; attempt++) {
       const typed = await this.#typed(topic, givenUp)
-      const { bytes, parts } = await this.#gather(file)
+      const { chunks, parts } = await this.#gather(file)
       if (parts.length === 0) return NO_FILE
-      const result = await workers.encode({ kind: 'encode', key: layout.data(location, metadata.incarnation, uuid()), bytes, parts, typed })
+      const result = await workers.encode({
+        kind: 'encode',
+        key: layout.data(location, metadata.incarnation, uuid()),
+        chunks,
+        parts,
+        typed,
+      })
       if (result.unknown.length === 0) return result
       const { newcomers, givenUp: lost } = await resolveUnknown(result.unknown, schemas)
       for (const key of lost) givenUp.add(key)
@@ -156,19 +165,28 @@ export class ConversionJob {
     return { keys, values, key, text, givenUp: [...givenUp] }
   }
 
-  async #gather(file: FilePlan): Promise<{ bytes: ArrayBuffer; parts: EncodePart[] }> {
+  /** Reads a file's extents into chunks, which malloc can use again, unlike one large piece of memory a file. */
+  async #gather(file: FilePlan): Promise<{ chunks: ArrayBuffer[]; parts: EncodePart[] }> {
     const { clock, wal } = this.#options
-    const bytes = new ArrayBuffer(file.sizeBytes)
-    const target = new Uint8Array(bytes)
+    const chunks: ArrayBuffer[] = []
     const parts: EncodePart[] = []
     const slice = new TimeSlice(clock)
+    let target = new Uint8Array(0)
     let at = 0
+    let leftBytes = file.sizeBytes
     for (const { partition, fromOffset, extents, aborted } of file.spans) {
       // extents that follow each other are one part: tens of thousands of small ones must not be cloned one by one
       let part: { -readonly [Field in keyof EncodePart]: EncodePart[Field] } | null = null
       for (const extent of extents) {
         if (extent.kind === 'marker') continue
         const { firstOffset, lastOffset, sizeBytes } = extent
+        if (at + sizeBytes > target.length) {
+          const chunk = new ArrayBuffer(Math.max(sizeBytes, Math.min(CHUNK_BYTES, leftBytes)))
+          chunks.push(chunk)
+          target = new Uint8Array(chunk)
+          at = 0
+          part = null
+        }
         // most are still in memory: no promise for each of them
         if (!wal.copyCached(extent, target, at)) await this.#copyRead(extent, target, at)
         if (part !== null && part.toOffset + 1 === firstOffset) {
@@ -176,15 +194,17 @@ export class ConversionJob {
           part.sizeBytes += sizeBytes
         } else {
           const from = Math.max(fromOffset, firstOffset)
-          part = { partition, baseOffset: firstOffset, fromOffset: from, toOffset: lastOffset, at, sizeBytes, aborted }
+          const chunk = chunks.length - 1
+          part = { partition, baseOffset: firstOffset, fromOffset: from, toOffset: lastOffset, chunk, at, sizeBytes, aborted }
           parts.push(part)
         }
         at += sizeBytes
+        leftBytes -= sizeBytes
         const pause = slice.step()
         if (pause !== null) await pause
       }
     }
-    return { bytes, parts }
+    return { chunks, parts }
   }
 
   async #copyRead({ object, byteOffset, sizeBytes }: WalExtent, target: Uint8Array, at: number): Promise<void> {

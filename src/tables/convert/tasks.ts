@@ -8,7 +8,7 @@ export interface WorkerData {
   readonly store: StoreSpec
 }
 
-/** One WAL extent inside the bytes of an encode task. */
+/** WAL extents that follow each other, inside a chunk of an encode task. */
 export interface EncodePart {
   readonly partition: number
   /** Base offset of the first batch. */
@@ -16,6 +16,8 @@ export interface EncodePart {
   /** Rows outside [fromOffset, toOffset] are left out. */
   readonly fromOffset: number
   readonly toOffset: number
+  /** Index of the chunk, and where it begins there. */
+  readonly chunk: number
   readonly at: number
   readonly sizeBytes: number
   /** Batches of these transactions are no rows; `lastOffset` is the marker's. */
@@ -26,7 +28,7 @@ export interface EncodePart {
 export interface EncodeTask {
   readonly kind: 'encode'
   readonly key: string
-  readonly bytes: ArrayBuffer
+  readonly chunks: readonly ArrayBuffer[]
   readonly parts: readonly EncodePart[]
   /** Left out or null: keys and values stay as they are, and the table has no columns for them. */
   readonly typed?: TypedTask | null

@@ -8,7 +8,7 @@ const WORKER = new URL('./worker' + (import.meta.url.endsWith('.ts') ? '.ts' : '
 
 /** What writes table files. */
 export interface Encoders {
-  /** Writes one file and uploads it; the task's bytes are taken over. Errors: CORRUPT, STORE_…, CLOSED. */
+  /** Writes one file and uploads it; the task's chunks are taken over. Errors: CORRUPT, STORE_…, CLOSED. */
   encode(task: EncodeTask): Promise<FileResult>
   /** Merges files into one and uploads it. Errors: likewise. */
   merge(task: MergeTask): Promise<FileResult>
@@ -27,7 +27,7 @@ export class TableWorkers implements Encoders {
   }
 
   encode(task: EncodeTask): Promise<FileResult> {
-    return this.#run(task, [task.bytes])
+    return this.#run(task, task.chunks)
   }
 
   merge(task: MergeTask): Promise<FileResult> {

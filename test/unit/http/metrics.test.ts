@@ -124,8 +124,17 @@ test('merging is counted apart from conversion, and a failed task is counted wit
   const inputs: FileResult[] = []
   for (const key of ['tables/a.parquet', 'tables/b.parquet']) {
     const bytes = Uint8Array.from(valueBatch(['x', 'y']).bytes).buffer
-    const part = { partition: inputs.length, baseOffset: 0, fromOffset: 0, toOffset: 1, at: 0, sizeBytes: bytes.byteLength, aborted: [] }
-    inputs.push(await workers.encode({ kind: 'encode', key, bytes, parts: [part] }))
+    const part = {
+      partition: inputs.length,
+      baseOffset: 0,
+      fromOffset: 0,
+      toOffset: 1,
+      chunk: 0,
+      at: 0,
+      sizeBytes: bytes.byteLength,
+      aborted: [],
+    }
+    inputs.push(await workers.encode({ kind: 'encode', key, chunks: [bytes], parts: [part] }))
   }
   const missing = workers.merge({ kind: 'merge', key: 'tables/none.parquet', inputs: [{ key: 'tables/gone.parquet', sizeBytes: 100 }] })
   await expect(missing).rejects.toMatchObject({ code: 'STORE_NOT_FOUND' })

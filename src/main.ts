@@ -182,7 +182,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     settings: topicSettings,
     uuid: randomUUID,
     typings,
-    schemas: null,
+    schemas: schemas.source,
     workers: settings.convertWorkers,
     convertBytes: settings.convertBytes,
     pressureBytes: settings.backlogMaxBytes * CONVERT_PRESSURE,

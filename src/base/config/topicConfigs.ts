@@ -8,6 +8,18 @@ const NAME = /^[A-Za-z0-9_-]{1,200}$/
  * Every key a topic can be given: Kafka 4.4's (org.apache.kafka.common.config.TopicConfig; those that only make sense
  * with replicas or local segments are kept, shown and without effect, as `doc` says) and our own, `table.…`.
  */
+/** What is wrong with a value of table.value.schema. */
+function valueSchemaProblem(value: string): string | null {
+  if (value === 'auto' || value === 'none') return null
+  if (!value.startsWith('json:')) return 'must be auto, none, or json: and a JSON Schema'
+  try {
+    const schema: unknown = JSON.parse(value.slice(5))
+    return typeof schema === 'object' && schema !== null && !Array.isArray(schema) ? null : 'the JSON Schema must be an object'
+  } catch {
+    return 'the JSON Schema is no JSON'
+  }
+}
+
 const list: readonly ConfigDefinition[] = [
   {
     name: 'cleanup.policy',
@@ -368,8 +380,8 @@ const list: readonly ConfigDefinition[] = [
     name: 'table.value.schema',
     type: 'STRING',
     default: 'auto',
-    oneOf: ['auto', 'none'],
-    doc: 'How values become columns: auto decodes what a schema registry knows (raw bytes and text while there is none).',
+    check: valueSchemaProblem,
+    doc: 'How values become columns: auto decodes what the schema registry knows, none leaves them as they are, json: and a JSON Schema reads each value as a text of it.',
   },
   { name: 'table.key.schema', type: 'STRING', default: 'none', oneOf: ['auto', 'none'], doc: 'How keys become columns.' },
 ]

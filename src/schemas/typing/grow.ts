@@ -1,7 +1,11 @@
 import { FrazilError } from '../../base/errors.ts'
 import { mapAvro, type Mapped } from '../avro/map.ts'
 import { parseAvro } from '../avro/schema.ts'
+import { mapJson, parseJsonSchema } from '../json/schema.ts'
+import { mapMessage } from '../protobuf/map.ts'
+import { parseProtobuf } from '../protobuf/schema.ts'
 import { ColumnBook, type WantedField } from '../columns/book.ts'
+import type { JsonShape } from '../json/shape.ts'
 import type { ResolvedSchema } from '../source.ts'
 import { RECIPES_MAX, type KeptSchema, type Recipe, type Side, type Typing } from './typing.ts'
 
@@ -14,7 +18,7 @@ export interface Newcomer {
   readonly schema: Pick<ResolvedSchema, 'type' | 'schema' | 'references'>
   /** Protobuf only. */
   readonly message: readonly number[]
-  readonly shape?: unknown
+  readonly shape?: JsonShape
 }
 
 /** A schema with its references above this is not kept with the table, and its values stay raw. */
@@ -28,13 +32,21 @@ interface MappedType {
 }
 
 /** Errors: SCHEMA_INVALID, LIMIT. */
-function mapType({ schema }: Newcomer): MappedType {
+function mapType({ schema, message }: Newcomer): MappedType {
   const sizeBytes = Buffer.byteLength(schema.schema) + schema.references.reduce((sum, one) => sum + Buffer.byteLength(one.schema), 0)
   if (sizeBytes > SCHEMA_MAX_BYTES)
     throw new FrazilError('LIMIT', `the schema has ${sizeBytes} bytes, columns are made of up to ${SCHEMA_MAX_BYTES}`)
-  if (schema.type !== 'AVRO') throw new FrazilError('SCHEMA_INVALID', `no columns are made of ${schema.type}`)
-  const references = schema.references.map((one) => one.schema)
-  const node = parseAvro(schema.schema, references)
+  const references = schema.references.map((one) => ({ name: one.name, text: one.schema }))
+  if (schema.type === 'PROTOBUF') {
+    const proto = parseProtobuf(schema.schema, references, message)
+    return { codec: 'protobuf', mapped: mapMessage(proto), typeName: proto.name }
+  }
+  if (schema.type === 'JSON') {
+    const json = parseJsonSchema(schema.schema, references)
+    return { codec: 'json', mapped: mapJson(json), typeName: json.title }
+  }
+  const texts = references.map((one) => one.text)
+  const node = parseAvro(schema.schema, texts)
   return { codec: 'avro', mapped: mapAvro(node), typeName: node.name }
 }
 
@@ -63,8 +75,10 @@ export function growTyping(
   return { typing: growth.done(), refused }
 }
 
+const RECORDS: ReadonlySet<string> = new Set(['record', 'message', 'object'])
+
 function isRecord({ mapped }: MappedType): boolean {
-  return mapped.wanted?.type === 'struct' && mapped.plan.as === 'record'
+  return mapped.wanted?.type === 'struct' && RECORDS.has(mapped.plan.as)
 }
 
 class Growth {

@@ -1,5 +1,6 @@
 import { FrazilError } from '../../base/errors.ts'
 import type { Plan } from '../columns/plan.ts'
+import type { JsonShape } from '../json/shape.ts'
 import type { IcebergField } from '../columns/types.ts'
 import type { SchemaType } from '../source.ts'
 
@@ -32,7 +33,7 @@ export interface Recipe {
   /** The name of the record type, which `event_type` shows. */
   readonly typeName: string
   /** JSON: how the text is laid out (json/shape.ts). */
-  readonly shape?: unknown
+  readonly shape?: JsonShape
 }
 
 /** The form of the first recipe (DESIGN.md, the row). */

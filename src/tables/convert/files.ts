@@ -12,7 +12,17 @@ import { Upload } from './upload.ts'
 export async function encode(task: EncodeTask, store: ObjectStore): Promise<FileResult> {
   const { typed = null } = task
   const encoder = new RowFileEncoder(
-    typed === null ? {} : { typed: { typing: typingOf(typed), keys: typed.keys, values: typed.values, givenUp: new Set(typed.givenUp) } },
+    typed === null
+      ? {}
+      : {
+          typed: {
+            typing: typingOf(typed),
+            keys: typed.keys,
+            values: typed.values,
+            setting: typed.setting,
+            givenUp: new Set(typed.givenUp),
+          },
+        },
   )
   let list: EncodeTask['parts'][number]['aborted'] = []
   let aborted = new AbortedBatches(list)

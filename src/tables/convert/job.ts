@@ -11,6 +11,7 @@ import type { StagedFile } from '../iceberg/stage.ts'
 import type { RangeTuple } from '../iceberg/types.ts'
 import type { TableMetrics } from './metrics.ts'
 import type { TopicSettings } from '../../base/config/topicSettings.ts'
+import { EMPTY_TYPING } from '../../schemas/typing/typing.ts'
 import type { SchemaSource } from '../../schemas/source.ts'
 import type { Newcomer } from '../../schemas/typing/grow.ts'
 import { resolveUnknown } from '../typed/resolve.ts'
@@ -92,7 +93,9 @@ export class ConversionJob {
       .filter((result, index) => result !== null && result.rows > 0 && !indexes.includes(index))
       .map((result) => result!.key)
     await this.#options.publisher.discard(unused)
-    if (ranges.length > 0) await this.#commit(topic, added, ranges, plan.commitTimeMs)
+    if (ranges.length > 0 && (await this.#commit(topic, added, ranges, plan.commitTimeMs))) {
+      for (const index of indexes) this.#countTyped(topic, made[index]!)
+    }
     const failure = results.find((result) => result.status === 'rejected')
     if (failure !== undefined) throw failure.reason
     metrics.conversionSeconds.observe({ trigger: priority }, (clock.monotonicMs() - startedMs) / 1000)
@@ -105,7 +108,7 @@ export class ConversionJob {
     added: readonly StagedFile[],
     ranges: readonly { readonly partition: number; readonly firstOffset: number; readonly lastOffset: number }[],
     commitTimeMs: number,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { metadata, metrics, publisher } = this.#options
     const { state } = metadata
     const published = await publisher.publish(topic.topic, (table) =>
@@ -120,10 +123,21 @@ export class ConversionJob {
           }
         : null,
     )
-    if (published === null) return publisher.discard(added.map((file) => file.key))
+    if (published === null) {
+      await publisher.discard(added.map((file) => file.key))
+      return false
+    }
     for (const file of added) {
       metrics.convertedRows.inc(file.rows)
       metrics.writtenBytes.inc({ kind: 'convert' }, file.sizeBytes)
+    }
+    return true
+  }
+
+  #countTyped({ name: topic }: TopicView, { values }: FileResult): void {
+    if (values === null) return
+    for (const outcome of ['exact', 'raw', 'undecodable'] as const) {
+      if (values[outcome] > 0) this.#options.metrics.typedRows.inc({ topic, outcome }, values[outcome])
     }
   }
 
@@ -143,7 +157,12 @@ export class ConversionJob {
         typed,
       })
       if (result.unknown.length === 0) return result
-      const { newcomers, givenUp: lost } = await resolveUnknown(result.unknown, schemas)
+      const { newcomers, givenUp: lost } = await resolveUnknown(
+        result.unknown,
+        schemas,
+        (await typings.ofTopic(topic.topic))?.typing ?? EMPTY_TYPING,
+        typed?.setting ?? null,
+      )
       for (const key of lost) givenUp.add(key)
       const refused = newcomers.length === 0 ? [] : await typings.grow(topic.topic, newcomers)
       for (const { newcomer, reason } of refused) {
@@ -158,11 +177,12 @@ export class ConversionJob {
     const { metadata, schemas, settings, typings } = this.#options
     const { valueSchema, keySchema } = settings(topic).table
     const table = metadata.state.table(topic.topic)
-    const values = valueSchema === 'auto' && schemas !== null
+    const setting = settingOf(valueSchema)
+    const values = setting !== null || (valueSchema === 'auto' && schemas !== null)
     const keys = keySchema === 'auto' && schemas !== null
     if (table === null || (table.typingVersion === 0 && !values && !keys)) return null
     const { key, text } = await typings.of(table)
-    return { keys, values, key, text, givenUp: [...givenUp] }
+    return { keys, values, setting, key, text, givenUp: [...givenUp] }
   }
 
   /** Reads a file's extents into chunks, which malloc can use again, unlike one large piece of memory a file. */
@@ -218,8 +238,15 @@ export class ConversionJob {
 const SCHEMA_ATTEMPTS = 32
 
 function isOf(unknown: UnknownSchema, newcomer: Newcomer): boolean {
-  if (unknown.side !== newcomer.side || unknown.header !== newcomer.header) return false
+  if (unknown.side !== newcomer.side) return false
+  if (unknown.shape !== undefined || newcomer.shape !== undefined) return unknown.shape === newcomer.shape
+  if (unknown.header !== newcomer.header) return false
   return newcomer.header !== '' || unknown.sample.startsWith(newcomer.framing)
+}
+
+/** The JSON Schema of `table.value.schema=json:…`; null for another setting. */
+function settingOf(valueSchema: string): string | null {
+  return valueSchema.startsWith('json:') ? valueSchema.slice(5) : null
 }
 
 /** A written file with what only the state knows: how many produced bytes its ranges stand for. */

@@ -19,6 +19,7 @@ export class TableMetrics {
   readonly writtenBytes: Counter<'kind'>
   readonly failures: Counter<'topic'>
   readonly flushes: Counter<'outcome'>
+  readonly typedRows: Counter<'topic' | 'outcome'>
 
   constructor(options: { readonly registry: Registry; readonly state: StateView; readonly clock: Clock }) {
     const { state, clock } = options
@@ -104,6 +105,12 @@ export class TableMetrics {
       name: 'frazil_conversion_failures_total',
       help: 'Conversions that failed and are tried again',
       labelNames: ['topic'],
+      registers,
+    })
+    this.typedRows = new Counter({
+      name: 'frazil_typed_rows_total',
+      help: 'Rows whose value names a schema: stored as columns alone (exact), with raw bytes beside them (raw), or raw only (undecodable)',
+      labelNames: ['topic', 'outcome'],
       registers,
     })
     this.flushes = new Counter({

@@ -38,6 +38,7 @@ export interface EncodeTask {
 export interface TypedTask {
   readonly keys: boolean
   readonly values: boolean
+  readonly setting: string | null
   /** The table's typing as text, and its key; '' for none yet. */
   readonly key: string
   readonly text: string

@@ -36,6 +36,8 @@ export interface TypedOptions {
   readonly typing: Typing
   readonly keys: boolean
   readonly values: boolean
+  /** The JSON Schema of a topic's setting, that all values are texts of; null when they name schemas. */
+  readonly setting?: string | null
   /** Schemas whose values stay raw. */
   readonly givenUp: GivenUp
 }
@@ -58,8 +60,17 @@ export class RowFileEncoder {
     const writer = (this.#writer = new RowFileWriter({ ...options, userFields }, options.sink ?? ((bytes) => this.#chunks.push(bytes))))
     if (typed === undefined) return
     const tree = columnTree(userFields)
+    const setting = typed.setting ?? null
     const side = (name: 'key' | 'value', isOn: boolean): TypedSide =>
-      new TypedSide({ typing: typed.typing, side: name, tree, sink: (id) => writer.leaf(id), givenUp: typed.givenUp, isOn })
+      new TypedSide({
+        typing: typed.typing,
+        side: name,
+        tree,
+        sink: (id) => writer.leaf(id),
+        givenUp: typed.givenUp,
+        isOn,
+        setting: name === 'value' ? setting : null,
+      })
     this.#key = side('key', typed.keys)
     this.#value = side('value', typed.values)
     writer.decodeWith(this.#key, this.#value)

@@ -2,7 +2,8 @@ import { hasCode } from '../../base/errors.ts'
 import { guidOf, headerIndexes, PREFIX_BYTES, readIndexes } from '../../schemas/typing/framing.ts'
 import type { Newcomer } from '../../schemas/typing/grow.ts'
 import type { ResolvedSchema, SchemaSource } from '../../schemas/source.ts'
-import { unknownKey, type UnknownSchema } from './side.ts'
+import type { Typing } from '../../schemas/typing/typing.ts'
+import { SETTING_ID, unknownKey, type UnknownSchema } from './side.ts'
 
 export interface Resolved {
   readonly newcomers: readonly Newcomer[]
@@ -14,16 +15,39 @@ export interface Resolved {
  * Asks for the schemas that values named. A registry that is away is an error, which the conversion waits for; a schema
  * that does not exist, or that refers to what does not, is given up at once. Errors: SCHEMA_REGISTRY_UNAVAILABLE.
  */
-export async function resolveUnknown(unknown: readonly UnknownSchema[], source: SchemaSource | null): Promise<Resolved> {
+export async function resolveUnknown(
+  unknown: readonly UnknownSchema[],
+  source: SchemaSource | null,
+  typing: Typing,
+  setting: string | null,
+): Promise<Resolved> {
   const newcomers = new Map<string, Newcomer>()
   const givenUp: string[] = []
   for (const one of unknown) {
-    const schema = source === null ? null : await ask(one, source)
-    const newcomer = schema === null ? null : newcomerOf(one, schema)
+    const newcomer = shapeOf(one, typing) ?? settingOf(one, setting) ?? (await asked(one, source))
     if (newcomer === null) givenUp.push(unknownKey(one))
-    else newcomers.set(`${newcomer.side} ${newcomer.framing} ${newcomer.header}`, newcomer)
+    else newcomers.set(`${newcomer.side} ${newcomer.framing} ${newcomer.header} ${JSON.stringify(newcomer.shape)}`, newcomer)
   }
   return { newcomers: [...newcomers.values()], givenUp }
+}
+
+async function asked(one: UnknownSchema, source: SchemaSource | null): Promise<Newcomer | null> {
+  const schema = source === null || one.shape !== undefined || one.id === SETTING_ID ? null : await ask(one, source)
+  return schema === null ? null : newcomerOf(one, schema)
+}
+
+/** A recipe more of a schema that is known, for another shape of its texts. */
+function shapeOf({ shape, recipe, side }: UnknownSchema, typing: Typing): Newcomer | null {
+  const like = shape === undefined || recipe === undefined ? undefined : typing.recipes[recipe]
+  if (like === undefined || shape === undefined) return null
+  const { type, text, references } = typing.schemas[like.schema]
+  const resolved = references.map((one) => ({ name: one.name, subject: '', version: 0, schema: one.text }))
+  return { side, framing: like.framing, header: like.header, schema: { type, schema: text, references: resolved }, message: [], shape }
+}
+
+function settingOf({ id, side }: UnknownSchema, setting: string | null): Newcomer | null {
+  if (id !== SETTING_ID || setting === null) return null
+  return { side, framing: '', header: '', schema: { type: 'JSON', schema: setting, references: [] }, message: [] }
 }
 
 async function ask({ id, header }: UnknownSchema, source: SchemaSource): Promise<ResolvedSchema | null> {

@@ -2,7 +2,9 @@ import { Input, Undecodable } from '../../schemas/columns/input.ts'
 import { leavesOfPlan } from '../../schemas/columns/plan.ts'
 import type { LeafSink } from '../../schemas/columns/ports.ts'
 import type { ColumnNode } from '../../schemas/columns/tree.ts'
-import { compileDecoder } from '../../schemas/typing/compile.ts'
+import type { JsonShape } from '../../schemas/json/shape.ts'
+import { NotCanonical } from '../../schemas/protobuf/wire.ts'
+import { compileDecoder, type Decoder } from '../../schemas/typing/compile.ts'
 import { schemaIdOf } from '../../schemas/typing/framing.ts'
 import { FIRST_RECIPE, type Recipe, type Side, type Typing } from '../../schemas/typing/typing.ts'
 
@@ -15,12 +17,16 @@ export interface UnknownSchema {
   readonly header: string
   /** Hex. */
   readonly sample: string
+  /** JSON: how texts of a known schema are laid out, and the index of a recipe that has the schema. */
+  readonly shape?: JsonShape
+  readonly recipe?: number
 }
 
 /** Schemas that were asked for and cannot be columns: `<side> <id>` or `<side> <header hex>`. */
 export type GivenUp = ReadonlySet<string>
 
-export function unknownKey({ side, id, header }: Pick<UnknownSchema, 'side' | 'id' | 'header'>): string {
+export function unknownKey({ side, id, header, shape }: Pick<UnknownSchema, 'side' | 'id' | 'header' | 'shape'>): string {
+  if (shape !== undefined) return `${side} shape ${JSON.stringify(shape)}`
   return header === '' ? `${side} ${id}` : `${side} ${header}`
 }
 
@@ -32,13 +38,22 @@ export interface SideCounts {
 }
 
 const SAMPLE_BYTES = 96
+/** Shapes of JSON texts that a schema may have in a table: producers that differ in more leave raw bytes. */
+const SHAPES_MAX = 12
+/** Texts of one file whose shape is looked for in vain. */
+const LEARNINGS_MAX = 4
+/** Stands for the schema of the topic's setting. */
+export const SETTING_ID = -2
+const EXACT = 2
+const INEXACT = 1
+const FAILED = 0
 const NOTHING = new Uint8Array(0)
 
 interface Ready {
   readonly form: number
   readonly recipe: Recipe
   readonly framing: Uint8Array
-  readonly read: () => void
+  readonly decoder: Decoder
   /** The side's leaves that this recipe does not fill. */
   readonly others: readonly LeafSink[]
 }
@@ -58,6 +73,8 @@ export class TypedSide {
   readonly #sinks: readonly LeafSink[]
   readonly #givenUp: GivenUp
   readonly #isOn: boolean
+  readonly #setting: string | null
+  #learnings = 0
   readonly #input = new Input()
   readonly #marks: number[] = []
   readonly #ready: (Ready | null)[] = []
@@ -74,6 +91,8 @@ export class TypedSide {
     readonly givenUp: GivenUp
     /** False: its columns stay null, from here on. */
     readonly isOn: boolean
+    /** A JSON Schema that all values of this side are texts of, without any framing. */
+    readonly setting?: string | null
   }) {
     const { typing, side, tree, sink } = options
     this.#typing = typing
@@ -82,6 +101,7 @@ export class TypedSide {
     this.#sink = sink
     this.#givenUp = options.givenUp
     this.#isOn = options.isOn
+    this.#setting = options.setting ?? null
     const keys = new Set(typing.keyColumns)
     this.#leaves = typing.fields.filter((field) => keys.has(field.id) === (side === 'key')).flatMap((field) => tree.get(field.id)!.leaves)
     this.#sinks = this.#leaves.map(sink)
@@ -117,29 +137,104 @@ export class TypedSide {
     }
     const { others } = ready
     const marks = this.#marks
-    let mark = 0
     const sinks = this.#sinks
+    let mark = 0
     for (let i = 0; i < sinks.length; i++) mark = sinks[i].save(marks, mark, true)
-    const input = this.#input
-    input.reset(buf, start + ready.framing.length, end)
-    try {
-      ready.read()
-    } catch (error) {
-      if (!(error instanceof Undecodable)) throw error
-      mark = 0
-      for (let i = 0; i < sinks.length; i++) mark = sinks[i].restore(marks, mark)
+    const from = start + ready.framing.length
+    let outcome = this.#attempt(ready.decoder, buf, from, end)
+    let { form } = ready
+    if (outcome === INEXACT && ready.recipe.codec === 'json') {
+      form = this.#otherShape(ready, buf, from, end)
+      if (form > 0) outcome = EXACT
+    }
+    if (outcome === FAILED) {
       this.absent()
       this.counts.undecodable++
       return 0
     }
     for (let i = 0; i < others.length; i++) others[i].absent(0, 0)
     if (this.#event !== null) this.#putEvent(ready.recipe)
-    if (input.exact) {
+    if (outcome === EXACT) {
       this.counts.exact++
-      return ready.form
+      return form
     }
     this.counts.raw++
     return 0
+  }
+
+  /** Decodes into the columns; when that fails they are as they were. */
+  #attempt(decoder: Decoder, buf: Uint8Array, start: number, end: number): number {
+    const input = this.#input
+    input.reset(buf, start, end)
+    try {
+      decoder.read()
+      return input.exact ? EXACT : INEXACT
+    } catch (error) {
+      if (!(error instanceof Undecodable)) throw error
+      this.#restore()
+      if (error !== NotCanonical || decoder.normal === null) return FAILED
+    }
+    try {
+      const normal = decoder.normal(buf, start, end)
+      input.reset(normal, 0, normal.length)
+      decoder.read()
+      return INEXACT
+    } catch (error) {
+      if (!(error instanceof Undecodable)) throw error
+      this.#restore()
+      return FAILED
+    }
+  }
+
+  #restore(): void {
+    let mark = 0
+    for (let i = 0; i < this.#sinks.length; i++) mark = this.#sinks[i].restore(this.#marks, mark)
+  }
+
+  /**
+   * Tries the other shapes of the same JSON schema on a text that the first one does not give back; its form, or 0. One
+   * that no shape gives back shows its own, which the table gets to know when it proves exact. Columns are filled anyway.
+   */
+  #otherShape(ready: Ready, buf: Uint8Array, start: number, end: number): number {
+    const { recipe } = ready
+    const siblings = this.#siblings(recipe)
+    for (const i of siblings) {
+      const other = this.#make(i)
+      if (other === ready) continue
+      this.#restore()
+      if (this.#attempt(other.decoder, buf, start, end) === EXACT) {
+        this.#last = other
+        return other.form
+      }
+    }
+    this.#restore()
+    if (siblings.length <= SHAPES_MAX && this.#learnings < LEARNINGS_MAX) {
+      this.#learnings++
+      const shape = ready.decoder.learn!(Buffer.from(buf.subarray(start, end)))
+      if (shape !== null && !this.#givenUp.has(unknownKey({ side: this.#side, id: -1, header: '', shape }))) {
+        const decoder = this.#compile({ ...recipe, shape })
+        const outcome = this.#attempt(decoder, buf, start, end)
+        if (outcome === EXACT) {
+          this.#learnings--
+          const base = { side: this.#side, id: -1, header: '', sample: '', shape, recipe: ready.form - FIRST_RECIPE }
+          this.unknown.set(unknownKey(base), base)
+        }
+        if (outcome !== FAILED) return 0
+      }
+    }
+    this.#attempt(ready.decoder, buf, start, end)
+    return 0
+  }
+
+  /** Recipes of the same schema and framing, which differ in shape. */
+  #siblings(recipe: Recipe): number[] {
+    const { recipes } = this.#typing
+    const found: number[] = []
+    recipes.forEach((one, i) => {
+      const isSame = one.side === recipe.side && one.framing === recipe.framing && one.header === recipe.header
+      if (isSame && one.schema === recipe.schema) found.push(i)
+    })
+    return found
   }
 
   /** Notes a schema that is unknown, and nothing else. */
@@ -155,11 +250,34 @@ export class TypedSide {
 
   #find(buf: Uint8Array, start: number, end: number, header: Uint8Array | null): Ready | null {
     if (!this.#isOn) return null
+    if (this.#setting !== null) return this.#findSetting()
     const last = this.#last
     if (header === null && last !== null && last.recipe.header === '' && startsWith(buf, start, end, last.framing)) return last
     const found = header === null ? this.#findId(buf, start, end) : this.#findHeader(buf, start, end, header)
     if (found !== null) this.#last = found
     return found
+  }
+
+  /** The recipe of the schema that the topic's setting gives. */
+  #findSetting(): Ready | null {
+    if (this.#last !== null) return this.#last
+    const { recipes, schemas } = this.#typing
+    const at = recipes.findIndex(
+      (one) =>
+        one.side === this.#side &&
+        one.codec === 'json' &&
+        one.framing === '' &&
+        one.header === '' &&
+        schemas[one.schema].text === this.#setting,
+    )
+    if (at >= 0) return (this.#last = this.#make(at))
+    const base = { side: this.#side, id: SETTING_ID, header: '', sample: '' }
+    if (!this.#givenUp.has(unknownKey(base))) this.unknown.set(unknownKey(base), base)
+    return null
+  }
+
+  #compile(recipe: Recipe): Decoder {
+    return compileDecoder(this.#typing, recipe, { input: this.#input, tree: this.#tree, sink: this.#sink })
   }
 
   #findId(buf: Uint8Array, start: number, end: number): Ready | null {
@@ -203,7 +321,7 @@ export class TypedSide {
       form: FIRST_RECIPE + i,
       recipe,
       framing: recipe.framing === '' ? NOTHING : Buffer.from(recipe.framing, 'hex'),
-      read: compileDecoder(this.#typing, recipe, { input: this.#input, tree: this.#tree, sink: this.#sink }),
+      decoder: this.#compile(recipe),
       others: this.#leaves.filter((leaf) => leaf !== event && !filled.has(leaf)).map(this.#sink),
     }
     this.#ready[i] = ready

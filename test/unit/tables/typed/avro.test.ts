@@ -1,17 +1,7 @@
 import avro from 'avsc'
-import { parquetMetadata, parquetReadObjects } from 'hyparquet'
-import { compressors } from 'hyparquet-compressors'
 import { describe, expect, it } from 'vitest'
 import { mergeRowFiles } from '../../../../src/tables/parquet/merge.ts'
-import { frame, makeFile, rowsBack, sourceOf, type Made } from './lib.ts'
-
-export async function objectsOf({ bytes }: Made): Promise<Record<string, unknown>[]> {
-  const file = { byteLength: bytes.length, slice: (start: number, end?: number) => Uint8Array.from(bytes.subarray(start, end)).buffer }
-  return (await parquetReadObjects({ file, metadata: parquetMetadata(Uint8Array.from(bytes).buffer), compressors })) as Record<
-    string,
-    unknown
-  >[]
-}
+import { frame, makeFile, objectsOf, rowsBack, sourceOf } from './lib.ts'
 
 const FLAT = {
   type: 'record',

@@ -1,3 +1,5 @@
+import { parquetMetadata, parquetReadObjects } from 'hyparquet'
+import { compressors } from 'hyparquet-compressors'
 import { BatchBuilder } from '../../../../protocol/records/build.ts'
 import { growTyping, type Newcomer } from '../../../../src/schemas/typing/grow.ts'
 import { EMPTY_TYPING, type Typing } from '../../../../src/schemas/typing/typing.ts'
@@ -66,13 +68,19 @@ export interface Made {
 export async function makeFile(
   rows: readonly Row[],
   source: SchemaSource,
-  options: { readonly typing?: Typing; readonly keys?: boolean; readonly newcomers?: readonly Newcomer[]; readonly pageRows?: number } = {},
+  options: {
+    readonly typing?: Typing
+    readonly keys?: boolean
+    readonly newcomers?: readonly Newcomer[]
+    readonly pageRows?: number
+    readonly setting?: string
+  } = {},
 ): Promise<Made> {
   let typing = options.typing ?? EMPTY_TYPING
   const givenUp = new Set<string>()
   const batch = batchOf(rows)
   for (let i = 0; i < 20; i++) {
-    const typed = { typing, keys: options.keys ?? false, values: true, givenUp }
+    const typed = { typing, keys: options.keys ?? false, values: true, givenUp, setting: options.setting ?? null }
     const encoder = new RowFileEncoder({ typed, ...(options.pageRows === undefined ? {} : { pageRows: options.pageRows }) })
     encoder.addBatches(0, 0, batch)
     if (encoder.unknown.length === 0) {
@@ -80,7 +88,7 @@ export async function makeFile(
       const stats = encoder.finish()
       return { bytes: Buffer.concat(stats.chunks), typing, stats, counts }
     }
-    const { newcomers, givenUp: lost } = await resolveUnknown(encoder.unknown, source)
+    const { newcomers, givenUp: lost } = await resolveUnknown(encoder.unknown, source, typing, options.setting ?? null)
     for (const key of lost) givenUp.add(key)
     const grown = growTyping(typing, newcomers)
     typing = grown.typing
@@ -103,4 +111,13 @@ export async function rowsBack(bytes: Buffer, typing: Typing): Promise<Row[]> {
     }
   }
   return rows
+}
+
+/** The file's rows as hyparquet reads them. */
+export async function objectsOf({ bytes }: Made): Promise<Record<string, unknown>[]> {
+  const file = { byteLength: bytes.length, slice: (start: number, end?: number) => Uint8Array.from(bytes.subarray(start, end)).buffer }
+  return (await parquetReadObjects({ file, metadata: parquetMetadata(Uint8Array.from(bytes).buffer), compressors })) as Record<
+    string,
+    unknown
+  >[]
 }

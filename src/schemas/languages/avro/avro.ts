@@ -2,7 +2,7 @@ import avsc from 'avsc'
 import { FrazilError } from '../../../base/errors.ts'
 import type { ResolvedReference } from '../../source.ts'
 import type { Language, ParsedSchema } from '../language.ts'
-import { type Json, parseJson, plain } from '../losslessJson.ts'
+import { isObject, isRawNumber, type Json, parseJson } from '../losslessJson.ts'
 import { writeAvro } from './canonical.ts'
 import { avroUnreadable } from './compatibility.ts'
 import { type AvroNode, type Named, readAvro } from './node.ts'
@@ -49,9 +49,10 @@ function read({ schema, name }: ResolvedReference, names: Map<string, Named>, re
 }
 
 function check(json: Json, names: Map<string, Named>, registry: object): AvroNode {
+  const before = new Set(names.values())
   const node = readAvro(json, names)
   try {
-    avsc.Type.forSchema(plain(json) as avsc.Schema, {
+    avsc.Type.forSchema(forLibrary(parseJson(writeAvro(node, before, false))) as avsc.Schema, {
       registry: registry as Record<string, avsc.Type>,
       wrapUnions: true,
       noAnonymousTypes: true,
@@ -60,4 +61,15 @@ function check(json: Json, names: Map<string, Named>, registry: object): AvroNod
     throw new FrazilError('SCHEMA_INVALID', `the Avro schema is not valid: ${(error as Error).message}`, error)
   }
   return node
+}
+
+/** The largest number that avsc takes for a long. */
+const LONG_MAX = 9007199254740990
+
+/** avsc takes no default of a long beyond 2^53: whether it is one is all that it is asked. */
+function forLibrary(value: Json): unknown {
+  if (isRawNumber(value)) return Math.max(-LONG_MAX, Math.min(LONG_MAX, Number(value.rawJSON)))
+  if (Array.isArray(value)) return value.map(forLibrary)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, forLibrary(item)]))
 }

@@ -7,7 +7,7 @@ import { nodeOf, type NumberNode, type SchemaNode } from './node.ts'
 import { compareObjects } from './objects.ts'
 
 /** Beyond this many comparisons of sub-schemas the answer is "not compatible, as far as can be told". */
-const STEPS_MAX = 200_000
+const STEPS_MAX = 50_000
 
 /** One comparison of two documents: what is being compared already is not compared again (recursive schemas). */
 export class Comparison {

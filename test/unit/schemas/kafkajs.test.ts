@@ -79,10 +79,8 @@ describe('@kafkajs/confluent-schema-registry', () => {
   it('is told what is not compatible', async () => {
     const registry = new SchemaRegistry({ host, retry: { retries: 0 } })
     const options = { subject: 's', compatibility: COMPATIBILITY.BACKWARD }
-    const avro = (type: string) => ({
-      type: SchemaType.AVRO,
-      schema: `{"type":"record","name":"n.R","fields":[{"name":"a","type":"${type}"}]}`,
-    })
+    const avro = (type: string) =>
+      ({ type: SchemaType.AVRO, schema: `{"type":"record","name":"n.R","fields":[{"name":"a","type":"${type}"}]}` }) as const
     await registry.register(avro('int'), options)
     await expect(registry.register(avro('string'), options)).rejects.toThrow(/incompatible with an earlier schema/)
     await expect(registry.decode(Buffer.from([0, 0, 0, 0, 99, 1]))).rejects.toThrow(/Schema 99 not found/)

@@ -3,7 +3,7 @@ import { SUPPORTED_LEVEL } from './apply/pods.ts'
 import { type EngineOptions, MetadataEngine } from './engine.ts'
 import type { Metadata } from './port.ts'
 import { loadRooms } from './snapshot/load.ts'
-import { DEFAULT_SNAPSHOT_POLICY, SnapshotSchedule, type SnapshotPolicy } from './snapshot/schedule.ts'
+import { DEFAULT_SNAPSHOT_POLICY, SHARED_SNAPSHOT_POLICY, SnapshotSchedule, type SnapshotPolicy } from './snapshot/schedule.ts'
 import { State } from './state/state.ts'
 
 export interface OpenOptions extends EngineOptions {
@@ -33,10 +33,12 @@ export async function openMetadata(options: OpenOptions): Promise<MetadataEngine
     const { lastEntry } = rooms
     const state = new State(rooms)
     const engine = new MetadataEngine(state, options)
-    const policy = { ...DEFAULT_SNAPSHOT_POLICY, ...options.snapshots }
+    const policy = { ...(log.shared ? SHARED_SNAPSHOT_POLICY : DEFAULT_SNAPSHOT_POLICY), ...options.snapshots }
+    const rank = (): number => [...state.livePods()].filter(({ nodeId }) => nodeId < engine.nodeId).length
     const touch = (): Promise<unknown> => engine.propose({ kind: 'enqueueDeletions', items: [] })
     const schedule = new SnapshotSchedule({
       touch,
+      rank,
       log,
       state,
       clock,

@@ -15,7 +15,11 @@ export function storeSpec(
   environment: Readonly<Record<string, string | undefined>>,
 ): S3Spec | Extract<StoreSpec, { kind: 'folder' }> {
   if (/^s3a?:/.test(text)) return parseS3(setting, text, { endpoint: settings.s3Endpoint, pathStyle: settings.s3PathStyle }, environment)
-  if (!text.startsWith('file:')) throw new FrazilError('SETTING_INVALID', `${setting}: ${text} must be file:FOLDER or s3://BUCKET/PREFIX`)
+  if (!text.startsWith('file:'))
+    throw new FrazilError(
+      'SETTING_INVALID',
+      `${setting}: ${text} must be file:FOLDER or s3://BUCKET/PREFIX${setting === 'metadata' ? ' or postgres://…' : ''}`,
+    )
   return { kind: 'folder', path: folderOf(setting, text), fsync: settings.fsync }
 }
 

@@ -6,6 +6,8 @@ import { FrazilError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { EntryLog } from '../metadata/entryLog.ts'
 import { FolderLog } from '../metadata/logs/folderLog.ts'
+import { PgLog } from '../metadata/logs/pgLog.ts'
+import { isPg, parsePg } from '../metadata/logs/pgSpec.ts'
 import { StoreLog } from '../metadata/logs/storeLog.ts'
 import { FolderStore } from '../storage/folder.ts'
 import { lockFolder, type FolderLock } from '../storage/lock.ts'
@@ -53,7 +55,8 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     return spec.kind === 'folder' ? { ...spec, path: resolve(spec.path) } : spec
   }
   const spec = placeOf('store', settings.store)
-  const metadataSpec = settings.metadata === '' ? spec : placeOf('metadata', settings.metadata)
+  const postgres = isPg(settings.metadata) ? parsePg('metadata', settings.metadata) : null
+  const metadataSpec = settings.metadata === '' || postgres !== null ? spec : placeOf('metadata', settings.metadata)
   const open = async (setting: string, place: typeof spec): Promise<FolderStore | S3Store> => {
     if (place.kind === 'folder') return new FolderStore({ path: place.path, fsync: place.fsync, clock, logger, metrics })
     const store = new S3Store({ spec: place, clock, logger, metrics })
@@ -64,29 +67,26 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   const metadataStore = samePlace(spec, metadataSpec) ? store : await open('metadata', metadataSpec)
   let lock: FolderLock | null = null
   if (store instanceof FolderStore) {
-    // the log locks its own folder
-    if (metadataStore !== store) lock = await named('store', lockFolder(store.root, settings.pod, { clock }))
+    // the log in a folder locks its own
+    if (metadataStore !== store || postgres !== null) lock = await named('store', lockFolder(store.root, settings.pod, { clock }))
     await named('store', store.open())
   }
   if (metadataStore !== store && metadataStore instanceof FolderStore) await named('metadata', metadataStore.open())
-  const log =
-    metadataStore instanceof FolderStore
-      ? new FolderLog({
-          store: metadataStore,
-          podName: settings.pod,
-          attachmentMaxBytes: Math.max(1 << 20, settings.walInlineMaxBytes),
-          clock,
-          logger,
-        })
-      : new StoreLog({ store: metadataStore, clock })
+  const openLog = (): EntryLog => {
+    if (postgres !== null) return new PgLog({ spec: postgres, clock, logger, fsync: settings.fsync })
+    if (!(metadataStore instanceof FolderStore)) return new StoreLog({ store: metadataStore, clock })
+    const attachmentMaxBytes = Math.max(1 << 20, settings.walInlineMaxBytes)
+    return new FolderLog({ store: metadataStore, podName: settings.pod, attachmentMaxBytes, clock, logger })
+  }
   return {
     spec,
     store,
-    log,
+    log: openLog(),
     async settle(clusterId) {
       for (const one of new Set([store, metadataStore])) {
         if (one instanceof FolderStore) await one.removeUnfinished()
-        else await named(one === store ? 'store' : 'metadata', claimStore(one, clusterId))
+        if (!(one instanceof FolderStore) || postgres !== null)
+          await named(one === store ? 'store' : 'metadata', claimStore(one, clusterId))
       }
     },
     async close() {

@@ -148,16 +148,13 @@ export function loadSettings(
   }
 }
 
-/** The folder of `file:…`; other schemes are refused with a sentence until they are served. */
+/** The folder of `file:…`; anything else is refused with a sentence. */
 export function folderOf(setting: string, text: string): string {
   if (text.startsWith('file:')) {
     const path = text.startsWith('file://') ? decodeURIComponent(new URL(text).pathname) : text.slice('file:'.length)
     if (path === '') throw bad(`${setting}: ${text} names no folder`)
     return path
   }
-  if (text.startsWith('s3:')) throw bad(`${setting}: ${text} is an object store, which this version does not serve yet; use file:FOLDER`)
-  if (/^postgres(ql)?:/.test(text))
-    throw bad(`${setting}: ${text} is a PostgreSQL log, which this version does not serve yet; use file:FOLDER`)
   throw bad(`${setting}: ${text} must be file:FOLDER`)
 }
 

@@ -24,7 +24,13 @@ const own: readonly SettingDefinition[] = [
     doc: 'Address of the HTTP server: /iceberg, /schemas, /metrics, /health/live, /health/ready.',
   },
   { name: 'store', type: 'STRING', default: 'file:./frazil-data', doc: 'Where the bytes live: file:FOLDER or s3://BUCKET/PREFIX.' },
-  { name: 'metadata', type: 'STRING', default: '', defaultShown: 'follows the store', doc: 'Where the metadata log lives: file:FOLDER.' },
+  {
+    name: 'metadata',
+    type: 'STRING',
+    default: '',
+    defaultShown: 'follows the store',
+    doc: 'Where the metadata log lives: file:FOLDER, s3://BUCKET/PREFIX or postgres://USER:PASSWORD@HOST/DATABASE?schema=NAME (frazil).',
+  },
   {
     name: 's3-endpoint',
     type: 'STRING',

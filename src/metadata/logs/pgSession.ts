@@ -27,6 +27,7 @@ export class PgSession {
   readonly #options: PgSessionOptions
   readonly #onNotice: ((payload: string) => void) | undefined
   #client: Promise<Client> | null = null
+  #turn: Promise<unknown> = Promise.resolve()
   #closed = false
 
   /** `onNotice` gets the payloads of what this session listens to. */
@@ -35,7 +36,14 @@ export class PgSession {
     this.#onNotice = onNotice
   }
 
-  async query(text: string, values: readonly unknown[] = []): Promise<Answer> {
+  /** One after the other, in the order of the calls. */
+  query(text: string, values: readonly unknown[] = []): Promise<Answer> {
+    const answer = this.#turn.then(() => this.#query(text, values))
+    this.#turn = answer.catch(() => undefined) // the caller has the error
+    return answer
+  }
+
+  async #query(text: string, values: readonly unknown[]): Promise<Answer> {
     if (this.#closed) throw new FrazilError('CLOSED', 'the metadata log is closed')
     const connecting = (this.#client ??= this.#connect())
     let client

@@ -12,6 +12,11 @@ export interface PgSpec {
 
 const SCHEMA = 'frazil'
 
+/** True for what names a PostgreSQL database. */
+export function isPg(text: string): boolean {
+  return /^postgres(ql)?:/.test(text)
+}
+
 /** Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME`. Error: SETTING_INVALID with the setting's name, never the password. */
 export function parsePg(setting: string, text: string): PgSpec {
   const bad = (why: string): FrazilError =>

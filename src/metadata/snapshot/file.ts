@@ -24,7 +24,10 @@ export function decodeSnapshot(lastEntry: number, bytes: Uint8Array): Rooms {
       stateHash: Uint8Array
       state: StateData
     }
-    if (version !== SNAPSHOT_VERSION) throw new FrazilError('CORRUPT', `it has version ${version}, this program reads ${SNAPSHOT_VERSION}`)
+    if (version !== SNAPSHOT_VERSION) {
+      const newer = version > SNAPSHOT_VERSION ? ': start a newer one' : ''
+      throw new FrazilError('CORRUPT', `it has version ${version}, this program reads ${SNAPSHOT_VERSION}${newer}`)
+    }
     const rooms = restoreRooms(state, lastHash)
     const hash = hashState(dumpRooms(rooms))
     if (hash.compare(stateHash) !== 0 || rooms.lastEntry !== lastEntry) throw new FrazilError('CORRUPT', 'its hash is another')

@@ -3,7 +3,12 @@ import type { Logger } from '../../base/log.ts'
 import type { EntryLog, RawEntry } from '../entryLog.ts'
 import type { EngineMetrics } from '../metrics.ts'
 import type { State } from '../state/state.ts'
+<<<<<<< HEAD
 import type { TaskRunner } from '../../base/workers.ts'
+=======
+import type { WorkerPool } from '../../base/workers.ts'
+import { EntryAges } from './ages.ts'
+>>>>>>> 7830afe (--metadata postgres://…, judged on a real server; entries age before they are truncated (L4); the first pod writes the snapshots; loads begin anew when entries go meanwhile)
 import { makeSnapshot, snapshotWorker } from './make.ts'
 import { SeenEntries } from './seen.ts'
 
@@ -23,6 +28,8 @@ export interface SnapshotPolicy {
 
 /** Dead attachments that are not worth two snapshots. */
 const QUIET_BYTES = 1 << 20
+const RANK_STEP = 0.25
+const RANK_MAX = 4
 /** A worker that was idle for this long ends. */
 const WORKER_IDLE_MS = 60_000
 
@@ -34,6 +41,9 @@ export const DEFAULT_SNAPSHOT_POLICY: SnapshotPolicy = {
   pauseMs: 5000,
   quietMs: 1000,
 }
+
+/** Where each entry is an object of its own, fewer of them make a start slow. */
+export const SHARED_SNAPSHOT_POLICY: SnapshotPolicy = { ...DEFAULT_SNAPSHOT_POLICY, entries: 5000 }
 
 /** Decides when snapshots are written, one at a time, and truncates the log behind the one before the newest (L4). */
 export class SnapshotSchedule {
@@ -54,8 +64,14 @@ export class SnapshotSchedule {
   #lastAttachmentMs: number
   #lastMs: number
   readonly #touch: () => Promise<unknown>
+<<<<<<< HEAD
   readonly #startWorker: () => TaskRunner
   #worker: TaskRunner | null = null
+=======
+  readonly #rank: () => number
+  readonly #ages: EntryAges
+  #worker: WorkerPool | null = null
+>>>>>>> 7830afe (--metadata postgres://…, judged on a real server; entries age before they are truncated (L4); the first pod writes the snapshots; loads begin anew when entries go meanwhile)
   #workerTimer: Timer | null = null
   #running: Promise<void> = Promise.resolve()
   #started = false
@@ -76,8 +92,13 @@ export class SnapshotSchedule {
     readonly behind: number
     /** Proposes something that changes nothing, so that there is an entry for a snapshot to end with. */
     readonly touch: () => Promise<unknown>
+<<<<<<< HEAD
     /** What replays the log and writes snapshots; a thread when left out. */
     readonly worker?: () => TaskRunner
+=======
+    /** How many pods come before this one: where the log is shared, the first writes the snapshots while it lives. */
+    readonly rank: () => number
+>>>>>>> 7830afe (--metadata postgres://…, judged on a real server; entries age before they are truncated (L4); the first pod writes the snapshots; loads begin anew when entries go meanwhile)
   }) {
     this.#log = options.log
     this.#state = options.state
@@ -90,7 +111,13 @@ export class SnapshotSchedule {
     this.#seen.note(options.state.lastEntry, options.clock.monotonicMs())
     this.#entries = options.behind
     this.#touch = options.touch
+<<<<<<< HEAD
     this.#startWorker = options.worker ?? snapshotWorker
+=======
+    this.#rank = options.rank
+    this.#ages = new EntryAges(options.clock, options.log.retentionMs)
+    this.#ages.note(options.state.lastEntry)
+>>>>>>> 7830afe (--metadata postgres://…, judged on a real server; entries age before they are truncated (L4); the first pod writes the snapshots; loads begin anew when entries go meanwhile)
     // what an earlier process left, as far as it is known
     this.#attachmentBytes = options.log.attachmentMaxBytes > 0 ? options.log.sizeBytes() : 0
     this.#lastMs = options.clock.monotonicMs()
@@ -101,7 +128,11 @@ export class SnapshotSchedule {
 
   /** Takes note of an entry that was applied. */
   note(raw: RawEntry): void {
+<<<<<<< HEAD
     this.#seen.note(raw.number, this.#clock.monotonicMs())
+=======
+    this.#ages.note(raw.number)
+>>>>>>> 7830afe (--metadata postgres://…, judged on a real server; entries age before they are truncated (L4); the first pod writes the snapshots; loads begin anew when entries go meanwhile)
     this.#entries++
     this.#bytes += raw.bytes.length
     this.#attachmentBytes += raw.attachmentBytes
@@ -172,27 +203,54 @@ export class SnapshotSchedule {
   }
 
   /**
+<<<<<<< HEAD
    * Entries go once two good snapshots include them, so that a bad newest one is survivable, and once nothing alive rides
    * inside them (L10), and, where other processes write the log too, once they were seen for its retention (L4).
+=======
+   * Entries go once two good snapshots include them, so that a bad newest one is survivable, once nothing alive rides inside them (L10),
+   * and once every pod must have noticed that they are there (L4).
+>>>>>>> 7830afe (--metadata postgres://…, judged on a real server; entries age before they are truncated (L4); the first pod writes the snapshots; loads begin anew when entries go meanwhile)
    */
   async #truncate(): Promise<void> {
     const [newest, previous] = await this.#log.snapshots()
     if (previous === undefined || this.#bad.has(newest) || this.#bad.has(previous)) return
+<<<<<<< HEAD
     const floor = Math.min(previous + 1, this.#state.rooms.objects.oldestInlineEntry(), this.#seen.floorMax(this.#clock.monotonicMs()))
+=======
+    const floor = Math.min(previous + 1, this.#state.rooms.objects.oldestInlineEntry(), this.#ages.oldEnough() + 1)
+>>>>>>> 7830afe (--metadata postgres://…, judged on a real server; entries age before they are truncated (L4); the first pod writes the snapshots; loads begin anew when entries go meanwhile)
     await this.#log.truncate(Math.max(floor, await this.#log.floor()))
   }
 
   #due(): boolean {
     const sinceMs = this.#clock.monotonicMs() - this.#lastMs
     if (this.#entries === 0 || sinceMs < this.#waitMs) return false
-    const { logBytes, entries, attachmentBytes, intervalMs } = this.#policy
+    const { logBytes, entries, attachmentBytes, intervalMs } = this.#mine()
     return this.#bytes >= logBytes || this.#entries >= entries || this.#attachmentBytes >= attachmentBytes || sinceMs >= intervalMs
+  }
+
+  /** The policy of this pod: each waits somewhat longer than the one before it. */
+  #mine(): SnapshotPolicy {
+    if (!this.#log.shared) return this.#policy
+    const factor = 1 + RANK_STEP * Math.min(this.#rank(), RANK_MAX)
+    const { logBytes, entries, intervalMs } = this.#policy
+    return { ...this.#policy, logBytes: logBytes * factor, entries: entries * factor, intervalMs: intervalMs * factor }
+  }
+
+  /** Another pod's snapshot counts as ours. */
+  async #snapshotUnlessThere(): Promise<void> {
+    const newest = this.#log.shared ? ((await this.#log.snapshots())[0] ?? 0) : 0
+    const behind = this.#state.lastEntry - newest
+    if (newest === 0 || this.#bad.has(newest) || behind >= this.#entries) return this.snapshot()
+    this.#bytes *= behind / this.#entries
+    this.#entries = behind
+    this.#lastMs = this.#clock.monotonicMs()
   }
 
   #start(): void {
     if (this.#started || this.#closed) return
     this.#started = true
-    this.snapshot()
+    this.#snapshotUnlessThere()
       .catch((error: unknown) =>
         this.#logger.warn({ reason: String(error) }, 'a metadata snapshot could not be written: it will be tried again'),
       )

@@ -34,8 +34,8 @@ describe('settings', () => {
     expect(() => load(['--wal-linger-ms', '--fsync'])).toThrow(/^[^\n]*--wal-linger-ms[^\n]*$/)
     expect(load(['--log-retention-ms', '-1']).broker.get('log.retention.ms')).toBe('-1')
     expect(() => load(['--config', 'x.yaml'], {}, { walls: 1 })).toThrow(/unknown setting "walls"/)
-    expect(() => folderOf('store', 's3://bucket')).toThrow(/object store/)
-    expect(() => folderOf('metadata', 'postgres://h/d')).toThrow(/PostgreSQL/)
+    expect(() => folderOf('store', 's3://bucket')).toThrow(/must be file:FOLDER/)
+    expect(() => folderOf('metadata', 'postgres://h/d')).toThrow(/must be file:FOLDER/)
     expect(() => hostPort('http', 'nowhere')).toThrow(/HOST:PORT/)
   })
 

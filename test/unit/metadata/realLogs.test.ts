@@ -30,7 +30,7 @@ const folderHome = (): Home => {
 }
 
 const storeHome = (store: MemoryStore, clock?: QuickClock): Home => ({
-  log: () => Promise.resolve(new StoreLog({ store, tries: 30, clock })),
+  log: () => Promise.resolve(new StoreLog({ store, tries: 30, clock, retentionMs: 0 })),
 })
 
 const faulty = (): Home => {

@@ -13,9 +13,6 @@ export interface Loaded {
   readonly snapshot: number
 }
 
-/** How often a load begins anew when entries go while it reads. */
-const TRIES = 5
-
 type ReadableLog = Pick<EntryLog, 'floor' | 'read' | 'snapshots' | 'readSnapshot'>
 
 /**
@@ -23,7 +20,6 @@ type ReadableLog = Pick<EntryLog, 'floor' | 'read' | 'snapshots' | 'readSnapshot
  * that the entries do not follow from, is passed over with a warning (L4). Errors: LOG_CORRUPT, LEVEL_UNKNOWN, as EntryLog.
  */
 export async function loadRooms(log: ReadableLog, logger: Logger): Promise<Loaded> {
-<<<<<<< HEAD
   for (let floor = await log.floor(); ;) {
     const loaded = await loadFrom(floor, log, logger)
     if ('rooms' in loaded) return loaded
@@ -32,7 +28,7 @@ export async function loadRooms(log: ReadableLog, logger: Logger): Promise<Loade
     if (now === floor)
       throw new FrazilError(
         'LOG_CORRUPT',
-        `the metadata log begins with entry ${floor} and no snapshot before it can be used`,
+        `the metadata log begins with entry ${floor} and no snapshot before it can be used (${String((loaded.failure as Error | null)?.message ?? 'there is none')}): restore the latest snapshot from a backup`,
         loaded.failure,
       )
     logger.info({ floor: now, before: floor }, 'the metadata log was truncated while it was loaded: loading it anew')
@@ -43,22 +39,6 @@ export async function loadRooms(log: ReadableLog, logger: Logger): Promise<Loade
 async function loadFrom(floor: number, log: ReadableLog, logger: Logger): Promise<Loaded | { readonly failure: unknown }> {
   const bad = new Set<number>()
   let failure: unknown = null
-=======
-  for (let tries = 1; ; tries++) {
-    const floor = await log.floor()
-    try {
-      return await loadOnce(log, logger, floor)
-    } catch (error) {
-      // Another pod truncated what was being read: there is a newer snapshot.
-      if (tries === TRIES || !hasCode(error, 'LOG_CORRUPT') || (await log.floor()) === floor) throw error
-    }
-  }
-}
-
-async function loadOnce(log: ReadableLog, logger: Logger, floor: number): Promise<Loaded> {
-  const bad = new Set<number>()
-  let failure: FrazilError | null = null
->>>>>>> 7830afe (--metadata postgres://…, judged on a real server; entries age before they are truncated (L4); the first pod writes the snapshots; loads begin anew when entries go meanwhile)
   for (const snapshot of await log.snapshots()) {
     if (snapshot + 1 < floor) break
     try {
@@ -72,18 +52,7 @@ async function loadOnce(log: ReadableLog, logger: Logger, floor: number): Promis
       failure = error
     }
   }
-<<<<<<< HEAD
   if (floor > 1) return { failure }
-=======
-  if (floor > 1) {
-    const why = failure === null ? 'there is none' : failure.message
-    throw new FrazilError(
-      'LOG_CORRUPT',
-      `the metadata log begins with entry ${floor} and no snapshot before it can be used (${why}): restore the latest snapshot from a backup`,
-      failure ?? undefined,
-    )
-  }
->>>>>>> 7830afe (--metadata postgres://…, judged on a real server; entries age before they are truncated (L4); the first pod writes the snapshots; loads begin anew when entries go meanwhile)
   const rooms = new Rooms()
   try {
     await replay(log, rooms)

@@ -3,12 +3,7 @@ import type { Logger } from '../../base/log.ts'
 import type { EntryLog, RawEntry } from '../entryLog.ts'
 import type { EngineMetrics } from '../metrics.ts'
 import type { State } from '../state/state.ts'
-<<<<<<< HEAD
 import type { TaskRunner } from '../../base/workers.ts'
-=======
-import type { WorkerPool } from '../../base/workers.ts'
-import { EntryAges } from './ages.ts'
->>>>>>> 7830afe (--metadata postgres://…, judged on a real server; entries age before they are truncated (L4); the first pod writes the snapshots; loads begin anew when entries go meanwhile)
 import { makeSnapshot, snapshotWorker } from './make.ts'
 import { SeenEntries } from './seen.ts'
 
@@ -64,14 +59,9 @@ export class SnapshotSchedule {
   #lastAttachmentMs: number
   #lastMs: number
   readonly #touch: () => Promise<unknown>
-<<<<<<< HEAD
   readonly #startWorker: () => TaskRunner
   #worker: TaskRunner | null = null
-=======
   readonly #rank: () => number
-  readonly #ages: EntryAges
-  #worker: WorkerPool | null = null
->>>>>>> 7830afe (--metadata postgres://…, judged on a real server; entries age before they are truncated (L4); the first pod writes the snapshots; loads begin anew when entries go meanwhile)
   #workerTimer: Timer | null = null
   #running: Promise<void> = Promise.resolve()
   #started = false
@@ -92,13 +82,10 @@ export class SnapshotSchedule {
     readonly behind: number
     /** Proposes something that changes nothing, so that there is an entry for a snapshot to end with. */
     readonly touch: () => Promise<unknown>
-<<<<<<< HEAD
     /** What replays the log and writes snapshots; a thread when left out. */
     readonly worker?: () => TaskRunner
-=======
     /** How many pods come before this one: where the log is shared, the first writes the snapshots while it lives. */
     readonly rank: () => number
->>>>>>> 7830afe (--metadata postgres://…, judged on a real server; entries age before they are truncated (L4); the first pod writes the snapshots; loads begin anew when entries go meanwhile)
   }) {
     this.#log = options.log
     this.#state = options.state
@@ -111,13 +98,8 @@ export class SnapshotSchedule {
     this.#seen.note(options.state.lastEntry, options.clock.monotonicMs())
     this.#entries = options.behind
     this.#touch = options.touch
-<<<<<<< HEAD
     this.#startWorker = options.worker ?? snapshotWorker
-=======
     this.#rank = options.rank
-    this.#ages = new EntryAges(options.clock, options.log.retentionMs)
-    this.#ages.note(options.state.lastEntry)
->>>>>>> 7830afe (--metadata postgres://…, judged on a real server; entries age before they are truncated (L4); the first pod writes the snapshots; loads begin anew when entries go meanwhile)
     // what an earlier process left, as far as it is known
     this.#attachmentBytes = options.log.attachmentMaxBytes > 0 ? options.log.sizeBytes() : 0
     this.#lastMs = options.clock.monotonicMs()
@@ -128,11 +110,7 @@ export class SnapshotSchedule {
 
   /** Takes note of an entry that was applied. */
   note(raw: RawEntry): void {
-<<<<<<< HEAD
     this.#seen.note(raw.number, this.#clock.monotonicMs())
-=======
-    this.#ages.note(raw.number)
->>>>>>> 7830afe (--metadata postgres://…, judged on a real server; entries age before they are truncated (L4); the first pod writes the snapshots; loads begin anew when entries go meanwhile)
     this.#entries++
     this.#bytes += raw.bytes.length
     this.#attachmentBytes += raw.attachmentBytes
@@ -203,22 +181,13 @@ export class SnapshotSchedule {
   }
 
   /**
-<<<<<<< HEAD
    * Entries go once two good snapshots include them, so that a bad newest one is survivable, and once nothing alive rides
    * inside them (L10), and, where other processes write the log too, once they were seen for its retention (L4).
-=======
-   * Entries go once two good snapshots include them, so that a bad newest one is survivable, once nothing alive rides inside them (L10),
-   * and once every pod must have noticed that they are there (L4).
->>>>>>> 7830afe (--metadata postgres://…, judged on a real server; entries age before they are truncated (L4); the first pod writes the snapshots; loads begin anew when entries go meanwhile)
    */
   async #truncate(): Promise<void> {
     const [newest, previous] = await this.#log.snapshots()
     if (previous === undefined || this.#bad.has(newest) || this.#bad.has(previous)) return
-<<<<<<< HEAD
     const floor = Math.min(previous + 1, this.#state.rooms.objects.oldestInlineEntry(), this.#seen.floorMax(this.#clock.monotonicMs()))
-=======
-    const floor = Math.min(previous + 1, this.#state.rooms.objects.oldestInlineEntry(), this.#ages.oldEnough() + 1)
->>>>>>> 7830afe (--metadata postgres://…, judged on a real server; entries age before they are truncated (L4); the first pod writes the snapshots; loads begin anew when entries go meanwhile)
     await this.#log.truncate(Math.max(floor, await this.#log.floor()))
   }
 

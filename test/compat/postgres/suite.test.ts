@@ -58,15 +58,15 @@ describe('log in PostgreSQL: several writers', () => {
       }
       await log.close()
     }
-    let done = false
+    const stop = { now: false }
     const breaking = (async () => {
-      for (let i = 0; i < 200 && !done; i++) {
+      for (let i = 0; i < 200 && !stop.now; i++) {
         await endConnections()
         await systemClock.sleep(150)
       }
     })()
     await Promise.all(logs.map((log, i) => write(log, `writer ${i}`)))
-    done = true
+    stop.now = true
     await breaking
     const log = await opened(schema)
     const history = await collect(log, 1)
@@ -85,10 +85,10 @@ describe('log in PostgreSQL: several writers', () => {
     const topic = await createTopic(a, 'orders')
     for (let i = 0; i < 500 && b.state.topicByName('orders') === null; i++) await systemClock.sleep(10)
     expect(b.state.topicByName('orders')).not.toBe(null)
-    let crashed = false
+    const crash = { past: false }
     const work = async (engine: MetadataEngine): Promise<number[]> => {
       const offsets: number[] = []
-      for (let i = 0; i < 60 || (!crashed && i < 5000); i++)
+      for (let i = 0; i < 60 || (!crash.past && i < 5000); i++)
         offsets.push((await commit(engine, part(topic, 0, 0, {}))).parts[0].baseOffsets[0])
       return offsets
     }
@@ -96,7 +96,7 @@ describe('log in PostgreSQL: several writers', () => {
     await systemClock.sleep(100)
     server('stop', process.env['FRAZIL_PG_FOLDER']!, 'immediate')
     server('start', process.env['FRAZIL_PG_PORT']!, process.env['FRAZIL_PG_FOLDER']!)
-    crashed = true
+    crash.past = true
     const all = (await running).flat()
     expect(all.sort((x, y) => x - y)).toEqual(all.map((_, i) => i))
     for (const engine of engines) await engine.barrier()

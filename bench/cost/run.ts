@@ -28,6 +28,7 @@ const seconds = Number(flags.seconds)
 const topics = Number(flags.topics)
 const SETTLE_MS = Math.min(60_000, seconds * 500)
 const LOAD_TOPICS = 10
+const LOAD_TRIES = 60
 process.env['AWS_ACCESS_KEY_ID'] = 'bench'
 process.env['AWS_SECRET_ACCESS_KEY'] = 'bench'
 
@@ -37,6 +38,16 @@ async function counted(pods: readonly Broker[]): Promise<Requests[]> {
 
 const began = performance.now()
 const say = (text: string): void => console.error(`${((performance.now() - began) / 1000).toFixed(1)} s: ${text}`)
+
+/** Through the catalog; 503 while the first publication is on its way. */
+async function loadTable(pod: Broker, name: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await fetch(`${pod.http}/iceberg/v1/namespaces/default/tables/${name}`)
+    if (answer.ok) return
+    if (answer.status !== 503 || attempt === LOAD_TRIES) throw new Error(`the table ${name} was not loaded: ${await answer.text()}`)
+    await sleep(1000)
+  }
+}
 
 async function measure(count: number): Promise<void> {
   const s3 = await FakeS3.start('bucket')
@@ -81,10 +92,7 @@ async function measure(count: number): Promise<void> {
     const bytes = await load(bootstrap, { topics: Math.min(LOAD_TOPICS, topics), bytesPerSecond: Number(flags.rate) * (1 << 20), seconds })
     say('loaded')
     // a load of a table brings what is in the log into it
-    for (let i = 0; i < Math.min(LOAD_TOPICS, topics); i++) {
-      const answer = await fetch(`${pods[0]!.http}/iceberg/v1/namespaces/default/tables/${topicName(i)}`)
-      if (!answer.ok) throw new Error(`the table of ${topicName(i)} was not loaded: ${await answer.text()}`)
-    }
+    for (let i = 0; i < Math.min(LOAD_TOPICS, topics); i++) await loadTable(pods[i % pods.length]!, topicName(i))
     const used = combine([await counted(pods)], loadBefore)
     console.log(
       `${count} pod(s), ${(bytes / 1e6 / seconds).toFixed(1)} MB/s for ${seconds} s, incompressible, until all is in tables, per TB:`,

@@ -36,7 +36,8 @@ fi
 python_tool kubernetes-validate kubernetes-validate==1.37.0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-aws=(--set store.uri=s3://bucket/prefix)
+# the version that a helm built from source pretends to be is far older than what the chart asks for
+aws=(--kube-version 1.33.0 --set store.uri=s3://bucket/prefix)
 all=(
   --set autoscaling.enabled=true --set store.endpoint=http://s3:9000 --set store.pathStyle=true --set store.credentialsSecret=s3-keys
   --set advertised.mode=nodePort --set metadataSecret=database --set podSecret=pods --set settings.FRAZIL_NUM_PARTITIONS=8
@@ -50,7 +51,7 @@ for form in least all; do
   "$tools/kubernetes-validate/bin/kubernetes-validate" --strict "$work/$form.yaml" >"$work/$form.log" || { cat "$work/$form.log"; exit 1; }
   ok "helm lint, kubernetes-validate: chart with $form of its values"
 done
-if "$tools/helm" template frazil "$here/chart" >/dev/null 2>"$work/missing"; then
+if "$tools/helm" template frazil "$here/chart" --kube-version 1.33.0 >/dev/null 2>"$work/missing"; then
   echo 'FAIL  the chart takes no store'
   exit 1
 fi

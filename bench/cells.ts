@@ -32,6 +32,8 @@ interface Producing {
   readonly codec: string
   /** Records that are sent first and left out of the numbers: the client's own code is cold then. */
   readonly warmup?: number
+  /** Commits a transaction this often. */
+  readonly transactionMs?: number
 }
 
 const producerFlags = (p: Producing): string[] => [
@@ -42,6 +44,7 @@ const producerFlags = (p: Producing): string[] => [
   '--throughput',
   String(p.throughput),
   ...(p.warmup === undefined ? [] : ['--warmup-records', String(p.warmup)]),
+  ...(p.transactionMs === undefined ? [] : ['--transactional-id', 'bench', '--transaction-duration-ms', String(p.transactionMs)]),
   '--command-property',
   'acks=all',
   `batch.size=${p.batchBytes}`,
@@ -88,12 +91,19 @@ async function consume(
   return { megabytesPerSecond: (Number(fields[8]) * 1048576) / 1e6, seconds }
 }
 
-function produceCell(options: Options, partitions: number, batchBytes: number, lingerMs: number, codec: string): Cell {
+function produceCell(
+  options: Options,
+  partitions: number,
+  batchBytes: number,
+  lingerMs: number,
+  codec: string,
+  transactionMs?: number,
+): Cell {
   const records = Math.round(options.bytes / RECORD_BYTES)
-  const p = { records, throughput: -1, batchBytes, lingerMs, codec }
+  const p = { records, throughput: -1, batchBytes, lingerMs, codec, transactionMs }
   const small = batchBytes < 100_000
   return {
-    name: `produce ${partitions}p ${batchBytes / 1024}KiB ${codec}`,
+    name: `produce ${partitions}p ${batchBytes / 1024}KiB ${codec}${transactionMs === undefined ? '' : ` ${transactionMs} ms transactions`}`,
     flags: `ProducerPerformance ${producerFlags(p).join(' ')} (conversion paused)`,
     frazil: { conversion: 'paused', 'backlog-max-bytes': String(1e12) },
     goals: small ? { 'MB/s': '≥ 1.0', 'CPU s/GB': '≤ 0.67' } : { 'MB/s': '≥ 1.0' },
@@ -177,6 +187,7 @@ export function cellsOf(options: Options): Cell[] {
   const cells = [16384, 1048576].flatMap((batch) =>
     ['none', 'zstd'].map((codec) => produceCell(options, 16, batch, batch === 16384 ? 5 : 20, codec)),
   )
+  cells.push(produceCell(options, 16, 16384, 5, 'none', 100))
   cells.push(consumeCell(options, false), consumeCell(options, true), ...latencyCells(options))
   if (options.more) {
     for (const partitions of [1, 16, 100]) {

@@ -33,6 +33,8 @@ export interface ColumnBounds {
 export abstract class LeafWriter {
   readonly leaf: Leaf
   protected readonly context: PageContext
+  readonly #pageRows: number
+  readonly #pageBytes: number
   #levels = 0
   #rows = 0
   #nulls = 0
@@ -51,6 +53,8 @@ export abstract class LeafWriter {
   constructor(leaf: Leaf, context: PageContext) {
     this.leaf = leaf
     this.context = context
+    this.#pageRows = context.limits.pageRows
+    this.#pageBytes = context.limits.pageBytes
     this.#definition = leaf.maxDefinition > 0 ? new Uint8Array(1024) : null
     this.#repetition = leaf.maxRepetition > 0 ? new Uint8Array(1024) : null
   }
@@ -145,7 +149,7 @@ export abstract class LeafWriter {
   }
 
   #closeFull(): void {
-    if (this.#rows >= this.context.limits.pageRows || this.pendingBytes() >= this.context.limits.pageBytes) this.#finishPage()
+    if (this.#rows >= this.#pageRows || this.pendingBytes() >= this.#pageBytes) this.#finishPage()
   }
 
   #finishPage(): void {

@@ -50,8 +50,9 @@ class UserBytes extends BytesWriter implements LeafSink {
 class UserFixed extends FixedWriter implements LeafSink {
   bytes(buf: Uint8Array, start: number, _end: number, repetition: number): void {
     this.begin(this.leaf.maxDefinition, repetition)
-    const data = this.data
     let at = this.take()
+    // After `take`, which may have moved the values to more memory.
+    const { data } = this
     const end = at + this.width
     let from = start
     while (at < end) data[at++] = buf[from++]
@@ -67,7 +68,8 @@ class UserFixed extends FixedWriter implements LeafSink {
 class UserBoolean extends FixedWriter implements LeafSink {
   int(value: number, repetition: number): void {
     this.begin(this.leaf.maxDefinition, repetition)
-    this.data[this.take()] = value
+    const at = this.take()
+    this.data[at] = value
   }
   long(): never {
     return wrongKind()

@@ -3,6 +3,8 @@ import { crc32c } from '@node-rs/crc32'
 const SCRATCH_BYTES = 16 * 1024
 /** A byte string above this is not copied into the scratch buffer but checksummed where it stands. */
 const COPY_MAX_BYTES = 4096
+/** Views are kept of lengths below this. */
+const VIEWS = 1024
 const TWO_32 = 4294967296
 
 /**
@@ -13,8 +15,8 @@ const TWO_32 = 4294967296
  */
 export class RowCrc {
   readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)
-  /** What was flushed last, as a view: rows of one length after each other share it. */
-  #part = this.#scratch.subarray(0, 0)
+  /** Views of what is flushed, by length: making one costs more than the checksum of a small row. */
+  readonly #views: (Buffer | undefined)[] = []
   #at = 0
   #crc = 0
   #begun = false
@@ -61,8 +63,7 @@ export class RowCrc {
 
   #flush(): void {
     if (this.#at === 0) return
-    if (this.#part.length !== this.#at) this.#part = this.#scratch.subarray(0, this.#at)
-    const part = this.#part
+    const part = this.#at < VIEWS ? (this.#views[this.#at] ??= this.#scratch.subarray(0, this.#at)) : this.#scratch.subarray(0, this.#at)
     this.#crc = this.#begun ? crc32c(part, this.#crc) : crc32c(part)
     this.#begun = true
     this.#at = 0

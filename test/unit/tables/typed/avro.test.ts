@@ -45,6 +45,13 @@ describe('Avro records of simple fields', () => {
     expect(back.map((row) => row.value)).toEqual(rows.map((row) => row.value))
   })
 
+  it('more of them than a page takes at first', async () => {
+    const many = Array.from({ length: 5000 }, (_, i) => ({ value: frame(7, type.toBuffer(flat(i))) }))
+    const made = await makeFile(many, source)
+    expect(made.counts.exact).toBe(5000)
+    expect((await rowsBack(made.bytes, made.typing)).every((row, i) => many[i].value.equals(row.value!))).toBe(true)
+  })
+
   it('null, raw, damaged and unknown values lie between them', async () => {
     const good = rows[1].value
     const mixed = [

@@ -52,10 +52,14 @@ const topic = 'readers.rows'
 const table = 'readers_rows'
 const admin = new Kafka({ brokers: [broker.bootstrap], logLevel: logLevel.ERROR }).admin()
 await admin.connect()
+const formats = [
+  { name: 'table.commit.interval.ms', value: '1000' },
+  { name: 'table.formats', value: 'iceberg,delta,paimon' },
+]
 await admin.createTopics({
   topics: [
-    { topic, numPartitions: PARTITIONS, configEntries: [{ name: 'table.commit.interval.ms', value: '1000' }] },
-    { topic: 'readers.empty', numPartitions: 1, configEntries: [{ name: 'table.commit.interval.ms', value: '1000' }] },
+    { topic, numPartitions: PARTITIONS, configEntries: formats },
+    { topic: 'readers.empty', numPartitions: 1, configEntries: formats },
   ],
 })
 await admin.disconnect()
@@ -80,19 +84,43 @@ const moment = new Date(records[Math.floor(records.length / 2)]!.timestampMs).to
 const reference = script('read_consumer.py', broker.bootstrap, topic, String(PARTITIONS), moment).trim()
 console.log(`reference: ${reference.split('\n').length - 5} records by a consumer`)
 const rest = `${broker.http}/iceberg`
-const folder = (): string => {
-  const root = join(broker.folder, 'data/tables/default')
+const root = (name: string): string => {
+  const tables = join(broker.folder, 'data/tables/default')
   return join(
-    root,
-    readdirSync(root).find((name) => name.startsWith(`${table}-`))!,
-    '_iceberg',
+    tables,
+    readdirSync(tables).find((one) => one.startsWith(`${name}-`))!,
   )
 }
+const folder = (): string => join(root(table), '_iceberg')
+
+/** Waits until Delta and Paimon show what Iceberg does. */
+async function followed(): Promise<void> {
+  for (let turn = 0; turn < 300; turn++) {
+    const metrics = await (await fetch(`${broker.http}/metrics`)).text()
+    const lags = [...metrics.matchAll(/^frazil_table_replica_lag_publications\{.*\} (\d+)$/gm)].map((match) => Number(match[1]))
+    if (lags.length === 4 && lags.every((lag) => lag === 0)) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('Delta or Paimon did not catch up within 30 s')
+}
+await followed()
+const paimonPython = shell(`python_env paimon "${here}/python/requirements-paimon.txt"`).trim()
+const paimon = (name: string): string =>
+  execFileSync(paimonPython, [join(here, 'python', 'read_paimon.py'), join(root(name), '_paimon'), `default.${name}`, moment], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+    timeout: 300_000,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
 
 const engines: Record<string, () => string> = {
   PyIceberg: () => script('read_pyiceberg.py', rest, 'default', table, moment),
   'DuckDB, catalog': () => script('read_duckdb.py', 'rest', rest, 'default', table, moment),
   'DuckDB, folder': () => script('read_duckdb.py', 'path', folder(), moment),
+  'Delta, delta-rs': () => script('read_delta.py', 'deltalake', root(table), moment),
+  'Delta, DuckDB': () => script('read_delta.py', 'duckdb', root(table), moment),
+  'Delta, Polars': () => script('read_delta.py', 'polars', root(table), moment),
+  'Paimon, pypaimon': () => paimon(table),
   Spark: () =>
     shell(
       `py=$(spark_env); export SPARK_LOCAL_IP=127.0.0.1 JAVA_HOME=$(java_home 17 21); "$py" "${here}/python/read_spark.py" "${rest}" default ${table} "${moment}" "$FRAZIL_CACHE/java-spark"`,
@@ -120,6 +148,12 @@ try {
   if (!got.startsWith('filter offsets 0')) throw new Error(got)
   const iceberg = script('read_pyiceberg.py', rest, 'default', 'readers_empty', moment).trim()
   if (iceberg !== got) throw new Error(iceberg)
+  for (const engine of ['deltalake', 'duckdb', 'polars']) {
+    const delta = script('read_delta.py', engine, root('readers_empty'), moment).trim()
+    if (delta !== got) throw new Error(`${engine}: ${delta}`)
+  }
+  const files = paimon('readers_empty').trim()
+  if (files !== got) throw new Error(`pypaimon: ${files}`)
   passed++
   console.log('ok    an empty table has no rows')
 } catch (error) {

@@ -3,7 +3,7 @@ import type { TopicSettings } from '../../base/config/topicSettings.ts'
 import { hasCode } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Metadata } from '../../metadata/port.ts'
-import type { TableFile, TopicView } from '../../metadata/view.ts'
+import type { TableFile, TableView, TopicView } from '../../metadata/view.ts'
 import type { TableMetrics } from '../convert/metrics.ts'
 import type { Slots } from '../convert/slots.ts'
 import type { FileResult } from '../convert/tasks.ts'
@@ -11,8 +11,10 @@ import type { Encoders } from '../convert/workers.ts'
 import { layout } from '../iceberg/layout.ts'
 import type { Typings } from '../typed/typings.ts'
 import type { Publisher } from '../iceberg/publisher.ts'
-import type { StagedFile } from '../iceberg/stage.ts'
+import type { StagedFile, StagedPartition } from '../iceberg/stage.ts'
 import type { RangeTuple } from '../iceberg/types.ts'
+import type { RowOrigin } from '../parquet/lineage.ts'
+import { mergeGroups, needsManifests, type MergeGroup } from './groups.ts'
 import { chooseMerge, type Merge } from './policy.ts'
 
 export interface CompactorOptions {
@@ -95,25 +97,41 @@ export class Compactor {
     }
   }
 
+  /** What to merge next; of a partitioned table, or one with row lineage, as its manifests say. */
+  async #choose(table: TableView, targetBytes: number): Promise<{ merge: Merge | null; group: MergeGroup | null }> {
+    const { metadata, publisher } = this.#options
+    const { state } = metadata
+    const plain = chooseMerge(state, table.topic, table.files(), targetBytes, true)
+    if (plain === null) return { merge: null, group: null }
+    const loaded = await publisher.load(table)
+    if (loaded === null || !needsManifests(loaded))
+      return { merge: chooseMerge(state, table.topic, table.files(), targetBytes), group: null }
+    for (const group of await mergeGroups(table.files(), loaded, publisher.cache, table.location)) {
+      const merge = chooseMerge(state, table.topic, group.files, targetBytes, group.isScattered)
+      if (merge !== null) return { merge, group }
+    }
+    return { merge: null, group: null }
+  }
+
   /** One merge; false when there is nothing to merge. */
   async #merge(topic: number): Promise<boolean> {
     const { metadata, settings, slots, typings, workers, uuid, metrics, publisher } = this.#options
     const view = metadata.state.topicByNumber(topic)
     const table = metadata.state.table(topic)
     if (this.#closed || view === null || table === null) return false
-    const merge = chooseMerge(metadata.state, topic, table.files(), settings(view).table.targetFileBytes)
+    const { merge, group } = await this.#choose(table, settings(view).table.targetFileBytes)
     if (merge === null) return false
     const typing = await typings.ofTopic(topic)
     const result = await slots.run('merge', () =>
       workers.merge({
         kind: 'merge',
         key: layout.data(table.location, metadata.incarnation, uuid()),
-        inputs: merge.files.map(({ key, sizeBytes }) => ({ key, sizeBytes })),
+        inputs: merge.files.map(({ key, sizeBytes }) => ({ key, sizeBytes, ...originOf(group, key) })),
         typing: typing === null ? null : { key: typing.key, text: typing.text },
       }),
     )
     metrics.writtenBytes.inc({ kind: 'merge' }, result.sizeBytes)
-    const added = merged(merge, result)
+    const added = merged(merge, result, group?.partition)
     const published = await publisher.publish(topic, (current) =>
       merge.files.every((file) => metadata.state.tableFile(file.id) !== null)
         ? { operation: 'replace', added: [added], removed: merge.files, converted: [], dataTimeMs: current.dataTimeMs }
@@ -124,8 +142,13 @@ export class Compactor {
   }
 }
 
+function originOf(group: MergeGroup | null, key: string): { readonly origin?: RowOrigin } {
+  const origin = group?.origins?.get(key)
+  return origin === undefined ? {} : { origin }
+}
+
 /** The merged file; its share of produced bytes is that of its inputs. */
-function merged(merge: Merge, file: FileResult): StagedFile {
+function merged(merge: Merge, file: FileResult, partition: StagedPartition | undefined): StagedFile {
   const originalBytes = new Map<number, number>()
   const rangesOf = (input: TableFile): TableFile['ranges'] => input.ranges
   for (const range of merge.files.flatMap(rangesOf))
@@ -137,5 +160,6 @@ function merged(merge: Merge, file: FileResult): StagedFile {
     level: merge.level,
     ranges: file.ranges.map((range): RangeTuple => [range[0], range[1], range[2], range[3], range[4], originalBytes.get(range[0]) ?? 0]),
     metrics: file.metrics,
+    ...(partition === undefined ? {} : { partition }),
   }
 }

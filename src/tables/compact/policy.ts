@@ -41,8 +41,15 @@ function qualifies(run: readonly TableFile[], sizeBytes: number, targetBytes: nu
 /**
  * Chooses files of one level to merge into one of the next, lowest level first, oldest first, or null. Level 0 are files
  * of conversion and of loads. With each level eight times as large, a table keeps fewer than eight files per level.
+ * `isScattered`: the files are those of one partition of a partitioned table, whose ranges lie among those of others (T10).
  */
-export function chooseMerge(state: StateView, topic: number, files: Iterable<TableFile>, targetBytes: number): Merge | null {
+export function chooseMerge(
+  state: StateView,
+  topic: number,
+  files: Iterable<TableFile>,
+  targetBytes: number,
+  isScattered = false,
+): Merge | null {
   const levels = new Map<number, TableFile[]>()
   for (const file of files) {
     if (file.sizeBytes >= targetBytes * FULL_SHARE) continue
@@ -54,13 +61,19 @@ export function chooseMerge(state: StateView, topic: number, files: Iterable<Tab
     const totalBytes = found.reduce((sum, file) => sum + file.sizeBytes, 0)
     if (!qualifies(found, totalBytes, targetBytes)) continue
     found.sort((a, b) => a.id - b.id)
-    const merge = oldestRun(state, topic, found, targetBytes)
+    const merge = oldestRun(state, topic, found, targetBytes, isScattered)
     if (merge !== null) return { files: merge, level: level + 1 }
   }
   return null
 }
 
-function oldestRun(state: StateView, topic: number, files: readonly TableFile[], targetBytes: number): TableFile[] | null {
+function oldestRun(
+  state: StateView,
+  topic: number,
+  files: readonly TableFile[],
+  targetBytes: number,
+  isScattered: boolean,
+): TableFile[] | null {
   let run: TableFile[] = []
   let sizeBytes = 0
   let openBytes = 0
@@ -69,7 +82,7 @@ function oldestRun(state: StateView, topic: number, files: readonly TableFile[],
     const groupBytes = Math.min(file.sizeBytes, ROW_GROUP_BYTES)
     const full =
       run.length >= INPUTS_MAX || sizeBytes + file.sizeBytes > targetBytes * OVER_SHARE || openBytes + groupBytes > OPEN_MAX_BYTES
-    if (run.length > 0 && (full || !follows(state, topic, lastOffsets, file))) {
+    if (run.length > 0 && (full || (!isScattered && !follows(state, topic, lastOffsets, file)))) {
       if (qualifies(run, sizeBytes, targetBytes)) return run
       run = []
       sizeBytes = openBytes = 0

@@ -10,6 +10,8 @@ import type { Publisher } from '../iceberg/publisher.ts'
 import type { StagedFile } from '../iceberg/stage.ts'
 import type { RangeTuple } from '../iceberg/types.ts'
 import type { TableMetrics } from './metrics.ts'
+import { bindTerms, type BoundField } from '../partition/spec.ts'
+import { tableSchema } from '../row/schema.ts'
 import type { TopicSettings } from '../../base/config/topicSettings.ts'
 import { EMPTY_TYPING } from '../../schemas/typing/typing.ts'
 import type { SchemaSource } from '../../schemas/source.ts'
@@ -88,10 +90,10 @@ export class ConversionJob {
       files,
       made.map((result) => result !== null),
     )
-    const added = indexes.map((index) => staged(files[index]!, made[index]!)).filter((file) => file.rows > 0)
+    const added = indexes.flatMap((index) => staged(files[index]!, made[index]!)).filter((file) => file.rows > 0)
     const unused = made
       .filter((result, index) => result !== null && result.rows > 0 && !indexes.includes(index))
-      .map((result) => result!.key)
+      .flatMap((result) => withSiblings(result!).map((file) => file.key))
     await this.#options.publisher.discard(unused)
     if (ranges.length > 0 && (await this.#commit(topic, added, ranges, plan.commitTimeMs))) {
       for (const index of indexes) this.#countTyped(topic, made[index]!)
@@ -149,13 +151,9 @@ export class ConversionJob {
       const typed = await this.#typed(topic, givenUp)
       const { chunks, parts } = await this.#gather(file)
       if (parts.length === 0) return NO_FILE
-      const result = await workers.encode({
-        kind: 'encode',
-        key: layout.data(location, metadata.incarnation, uuid()),
-        chunks,
-        parts,
-        typed,
-      })
+      const partitionBy = await this.#partitionBy(topic)
+      const key = layout.data(location, metadata.incarnation, uuid())
+      const result = await workers.encode({ kind: 'encode', key, chunks, parts, typed, partitionBy })
       if (result.unknown.length === 0) return result
       const { newcomers, givenUp: lost } = await resolveUnknown(
         result.unknown,
@@ -171,6 +169,15 @@ export class ConversionJob {
       }
     }
     throw new FrazilError('REFUSED', `new schemas of ${topic.name} were met again and again`)
+  }
+
+  /** The terms of `table.partition.by` that the table's columns of now take. */
+  async #partitionBy(topic: TopicView): Promise<readonly BoundField[]> {
+    const { metadata, settings, typings } = this.#options
+    const { partitionBy } = settings(topic).table
+    const table = metadata.state.table(topic.topic)
+    if (partitionBy.length === 0 || table === null) return []
+    return bindTerms(tableSchema(0, (await typings.of(table)).typing.fields), partitionBy).fields
   }
 
   async #typed(topic: TopicView, givenUp: ReadonlySet<string>): Promise<TypedTask | null> {
@@ -249,20 +256,31 @@ function settingOf(valueSchema: string): string | null {
   return valueSchema.startsWith('json:') ? valueSchema.slice(5) : null
 }
 
-/** A written file with what only the state knows: how many produced bytes its ranges stand for. */
-function staged(plan: FilePlan, file: FileResult): StagedFile {
+/** All files that a task made. */
+function withSiblings(file: FileResult): FileResult[] {
+  return [file, ...(file.siblings ?? [])]
+}
+
+/** The written files with what only the state knows: how many produced bytes their ranges stand for, by their share of rows. */
+function staged(plan: FilePlan, made: FileResult): StagedFile[] {
   const originalBytes = new Map(
     plan.spans.map(({ partition, extents }) => [
       partition,
       extents.reduce((sum, extent) => sum + (extent.kind === 'wal' ? extent.originalBytes : 0), 0),
     ]),
   )
-  return {
+  const files = withSiblings(made)
+  const rows = new Map<number, number>()
+  for (const range of files.flatMap((file) => file.ranges)) rows.set(range[0], (rows.get(range[0]) ?? 0) + range[3])
+  const share = (partition: number, count: number): number =>
+    Math.round(((originalBytes.get(partition) ?? 0) * count) / (rows.get(partition) ?? 1))
+  return files.map((file) => ({
     key: file.key,
     sizeBytes: file.sizeBytes,
     rows: file.rows,
     level: 0,
-    ranges: file.ranges.map((range): RangeTuple => [range[0], range[1], range[2], range[3], range[4], originalBytes.get(range[0]) ?? 0]),
+    ranges: file.ranges.map((range): RangeTuple => [range[0], range[1], range[2], range[3], range[4], share(range[0], range[3])]),
     metrics: file.metrics,
-  }
+    ...(file.partition === undefined ? {} : { partition: file.partition }),
+  }))
 }

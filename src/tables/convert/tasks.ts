@@ -1,6 +1,9 @@
 import type { RequestCount } from '../../storage/metrics.ts'
 import type { StoreSpec } from '../../storage/store.ts'
+import type { StagedPartition } from '../iceberg/stage.ts'
 import type { RangeTuple, FileMetrics } from '../iceberg/types.ts'
+import type { RowOrigin } from '../parquet/lineage.ts'
+import type { BoundField } from '../partition/spec.ts'
 import type { SideCounts, UnknownSchema } from '../typed/side.ts'
 
 /** What a worker is started with: how it opens its own store. */
@@ -30,6 +33,8 @@ export interface EncodeTask {
   readonly key: string
   readonly chunks: readonly ArrayBuffer[]
   readonly parts: readonly EncodePart[]
+  /** What the table is partitioned by: each partition gets a file of its own. */
+  readonly partitionBy?: readonly BoundField[]
   /** Left out or null: keys and values stay as they are, and the table has no columns for them. */
   readonly typed?: TypedTask | null
 }
@@ -49,7 +54,8 @@ export interface TypedTask {
 export interface MergeTask {
   readonly kind: 'merge'
   readonly key: string
-  readonly inputs: readonly { readonly key: string; readonly sizeBytes: number }[]
+  /** `origin` for tables with row lineage. */
+  readonly inputs: readonly { readonly key: string; readonly sizeBytes: number; readonly origin?: RowOrigin }[]
   /** The table's typing, as in TypedTask; null when it has none. */
   readonly typing?: { readonly key: string; readonly text: string } | null
 }
@@ -62,6 +68,10 @@ export interface FileResult {
   /** Their originalBytes are 0: only the state knows them. */
   readonly ranges: readonly RangeTuple[]
   readonly metrics: FileMetrics
+  /** The partition of its rows; left out without partitioning. */
+  readonly partition?: StagedPartition
+  /** Further files of the same task, when its rows are in several partitions. */
+  readonly siblings?: readonly FileResult[]
   /** Schemas that the task's typing does not know: then no file was made. */
   readonly unknown: readonly UnknownSchema[]
   /** How values became columns; null when they did not. */

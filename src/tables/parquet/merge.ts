@@ -3,6 +3,7 @@ import { TAIL_BYTES } from './footer.ts'
 import { footerBytes } from './footerRead.ts'
 import { indexFile, openGroup, type FileIndex, type GroupIndex } from './fileIndex.ts'
 import { HeaderWire } from './headerWire.ts'
+import { LINEAGE_FIELDS, LineageCopier, type RowOrigin } from './lineage.ts'
 import { EMPTY_TYPING, FIRST_RECIPE, type Typing } from '../../schemas/typing/typing.ts'
 import { LOG_FIELDS } from '../row/schema.ts'
 import { RowBlobs } from '../typed/blobs.ts'
@@ -16,6 +17,8 @@ import { corrupt } from './thriftRead.ts'
 export interface MergeInput {
   readonly sizeBytes: number
   read(start: number, end: number): Promise<Uint8Array>
+  /** What its rows inherit; given for all inputs or for none. */
+  readonly origin?: RowOrigin
 }
 
 const EMPTY = new Uint8Array(0)
@@ -49,8 +52,11 @@ export async function mergeRowFiles(
   sink: (bytes: Uint8Array) => Promise<void> | void,
   options: MergeOptions = {},
 ): Promise<RowFileStats> {
-  const { copyFromBytes = COPY_FROM_BYTES, typing = EMPTY_TYPING } = options
-  const userFields = typing.fields
+  const { typing = EMPTY_TYPING } = options
+  // v3: rows that are moved keep their identity in columns, so that all of them are encoded anew (T11).
+  const hasLineage = inputs.some((input) => input.origin !== undefined)
+  const copyFromBytes = hasLineage ? Infinity : (options.copyFromBytes ?? COPY_FROM_BYTES)
+  const userFields = hasLineage ? [...LINEAGE_FIELDS, ...typing.fields] : typing.fields
   const written = parquetSchema([...userFields, ...LOG_FIELDS]).leaves
   const ready: Uint8Array[] = []
   const writer = new RowFileWriter({ onePartitionPerRowGroup: true, ...options, userFields }, (bytes) => ready.push(bytes))
@@ -65,7 +71,7 @@ export async function mergeRowFiles(
     if (index.footer === null) cursors.push(new Cursor(input, index, index.groups, CopySource.open(input, footer, written)))
     else for (const group of index.groups) cursors.push(new Cursor(input, index, [group], null))
   }
-  const copier = new RowCopier(writer, typing)
+  const copier = new RowCopier(writer, typing, hasLineage)
   for (;;) {
     const [first, second] = leastTwo(cursors)
     if (first === null) break
@@ -129,6 +135,8 @@ class Cursor {
   row = 0
   partition = Infinity
   offset = Infinity
+  /** Position of the block's first row in the file. */
+  position = 0
   readonly #input: MergeInput
   readonly #index: FileIndex
   readonly #groups: readonly GroupIndex[]
@@ -162,12 +170,18 @@ class Cursor {
     const group = this.#groups[this.#next++]
     this.source = await openGroup(group, this.#index.footer, await this.#input.read(group.start, group.end), this.#index.userLeaves)
     this.row = 0
+    this.position = group.firstRow
     this.nextBlock()
+  }
+
+  get origin(): RowOrigin | undefined {
+    return this.#input.origin
   }
 
   /** Loads the next block of rows, or closes the row group after its last one. */
   nextBlock(): void {
     const source = this.source!
+    this.position += source.rows
     if (!source.next()) {
       this.source = null
       return this.#toBound()
@@ -190,8 +204,18 @@ class Cursor {
   }
 }
 
-/** Copies runs of rows from cursors into the writer. */
-class RowCopier {
+/** A row of the current block of a source. */
+export interface RowPlace {
+  readonly row: number
+  readonly partition: number
+  readonly offset: number
+  /** Position in the file of the block's first row, and what rows of the file inherit; with lineage only. */
+  readonly position?: number
+  readonly origin?: RowOrigin
+}
+
+/** Copies rows into a writer, one after the other, and proves each. */
+export class RowCopier {
   readonly #writer: RowFileWriter
   readonly #headers = new HeaderWire()
 
@@ -202,9 +226,12 @@ class RowCopier {
   #columns: readonly CopyLeaf[] = []
   readonly #opened = new WeakMap<RowSource, { readonly blobs: RowBlobs; readonly columns: readonly CopyLeaf[] }>()
 
-  constructor(writer: RowFileWriter, typing: Typing) {
+  readonly #lineage: LineageCopier | null
+
+  constructor(writer: RowFileWriter, typing: Typing, hasLineage = false) {
     this.#writer = writer
     this.#typing = typing
+    this.#lineage = hasLineage ? new LineageCopier((id) => writer.leaf(id)) : null
   }
 
   #switch(source: RowSource): void {
@@ -228,13 +255,15 @@ class RowCopier {
     const partition = other?.partition ?? Infinity
     const offset = other?.offset ?? Infinity
     do {
-      this.#row(source, from)
+      this.row(source, from)
       if (++from.row === source.rows) return from.nextBlock()
       from.locate()
     } while (from.partition < partition || (from.partition === partition && from.offset <= offset))
   }
 
-  #row(source: RowSource, { row, partition, offset }: Cursor): void {
+  /** Errors: CORRUPT when the row does not match its checksum. */
+  row(source: RowSource, place: RowPlace): void {
+    const { row, partition, offset } = place
     const writer = this.#writer
     if (source !== this.#source) this.#switch(source)
     const blobs = this.#blobs!
@@ -250,6 +279,7 @@ class RowCopier {
     else writer.key(key ?? EMPTY, keyStart, keyEnd)
     if (valueForm >= FIRST_RECIPE) writer.valueOfForm(valueForm, value!, valueStart, valueEnd)
     else writer.value(value ?? EMPTY, valueStart, valueEnd)
+    if (this.#lineage !== null) this.#lineage.copy(source, row, place.position! + row, place.origin!)
     for (const copy of this.#columns) copy(row)
     const headers = this.#headers
     headers.read(source, row, null)

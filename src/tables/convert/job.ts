@@ -281,6 +281,6 @@ function staged(plan: FilePlan, made: FileResult): StagedFile[] {
     level: 0,
     ranges: file.ranges.map((range): RangeTuple => [range[0], range[1], range[2], range[3], range[4], share(range[0], range[3])]),
     metrics: file.metrics,
-    ...(file.partition === undefined ? {} : { partition: file.partition }),
+    partition: file.partition,
   }))
 }

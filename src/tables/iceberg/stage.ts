@@ -33,7 +33,7 @@ export interface StagedFile {
   readonly ranges: readonly RangeTuple[]
   readonly metrics: FileMetrics
   /** The one partition that all of its rows are in; left out without partitioning. */
-  readonly partition?: StagedPartition
+  readonly partition?: StagedPartition | undefined
 }
 
 export interface StagedPartition {

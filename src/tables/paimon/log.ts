@@ -2,7 +2,7 @@ import { FrazilError, hasCode } from '../../base/errors.ts'
 import type { ObjectStore } from '../../storage/store.ts'
 import { numberOf, paimonLayout } from './layout.ts'
 import { decodeEntries, decodeManifestFiles, Kind, type FileMeta, type ManifestMeta } from './manifest.ts'
-import { parseSchema } from './schema.ts'
+import { historyOf, parseSchema } from './schema.ts'
 import { EMPTY, type PaimonSnapshot, type PaimonState } from './state.ts'
 
 const read = async (store: ObjectStore, key: string): Promise<Buffer> => (await store.get(key, { reason: 'table' })).body
@@ -36,10 +36,15 @@ export async function manifestsOf(store: ObjectStore, location: string, snapshot
 /** Reads what a table's Paimon metadata shows. Errors: STORE_…, CORRUPT. */
 export async function readTable(store: ObjectStore, location: string): Promise<PaimonState> {
   try {
-    const schemaId = (await numbers(store, paimonLayout.schemas(location), 'schema')).at(-1) ?? -1
+    const schemaIds = await numbers(store, paimonLayout.schemas(location), 'schema')
+    const schemaId = schemaIds.at(-1) ?? -1
+    const schemas = await Promise.all(
+      schemaIds.map(async (number) => parseSchema((await read(store, paimonLayout.schema(location, number))).toString())),
+    )
+    const history = schemas.map((one, at) => historyOf(schemaIds[at]!, one))
     const id = (await snapshotIds(store, location)).at(-1) ?? 0
-    const schema = schemaId < 0 ? null : parseSchema((await read(store, paimonLayout.schema(location, schemaId))).toString())
-    if (id === 0) return { ...EMPTY, schemaId, schema }
+    const schema = schemas.at(-1) ?? null
+    if (id === 0) return { ...EMPTY, schemaId, schema, history }
     const snapshot = await readSnapshot(store, location, id)
     const manifests = await manifestsOf(store, location, snapshot)
     const live = new Map<string, FileMeta>()
@@ -50,7 +55,7 @@ export async function readTable(store: ObjectStore, location: string): Promise<P
         else live.delete(path)
       }
     }
-    return { snapshot, schemaId, schema, manifests, live }
+    return { snapshot, schemaId, schema, history, manifests, live }
   } catch (error) {
     const known = error instanceof FrazilError && !hasCode(error, 'STORE_NOT_FOUND')
     throw known ? error : new FrazilError('CORRUPT', `the Paimon metadata in ${location} does not read`, error)

@@ -8,7 +8,7 @@ import type { Replica, ReplicaTable, Target } from '../replicas/port.ts'
 import { expireSnapshots } from './expire.ts'
 import { paimonLayout } from './layout.ts'
 import { readTable } from './log.ts'
-import { printSchema, type PaimonSchema } from './schema.ts'
+import { historyOf, printSchema, type PaimonSchema } from './schema.ts'
 import { stagePaimon, stageSchema, stageStop, type PaimonCommit } from './stage.ts'
 import type { PaimonState } from './state.ts'
 
@@ -50,12 +50,13 @@ export class PaimonReplica implements Replica {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       let state = await this.#state(table)
       if (state.snapshot !== null && target.publication < state.snapshot.commitIdentifier) return
-      const schema = stageSchema(state, target)
-      if (schema !== null) {
-        // Before the snapshot that needs it: readers begin with the schema (hazard L6).
-        if (!(await this.#createSchema(table, state, schema, target.nowMs))) continue
-        state = await this.#state(table)
+      // Before the snapshot that needs it: readers begin with the schema (hazard L6).
+      let created = true
+      for (let schema = stageSchema(state, target); schema !== null && created; schema = stageSchema(state, target)) {
+        created = await this.#createSchema(table, state, schema, target.nowMs)
+        if (created) state = await this.#state(table)
       }
+      if (!created) continue
       const commit = await stagePaimon(state, target, uuid(), (key) => store.uri(key))
       if (commit === null) return
       if (await this.#commit(table, commit)) {
@@ -95,7 +96,7 @@ export class PaimonReplica implements Replica {
   async #createSchema(table: ReplicaTable, state: PaimonState, schema: PaimonSchema, nowMs: number): Promise<boolean> {
     const schemaId = state.schemaId + 1
     const created = await this.#create(table, paimonLayout.schema(table.location, schemaId), printSchema(schema, schemaId, nowMs))
-    if (created) this.#states.set(table.uuid, { ...state, schemaId, schema })
+    if (created) this.#states.set(table.uuid, { ...state, schemaId, schema, history: [...state.history, historyOf(schemaId, schema)] })
     return created
   }
 

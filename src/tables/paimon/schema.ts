@@ -104,3 +104,16 @@ export function parseSchema(text: string): PaimonSchema {
   const { fields, highestFieldId, options, comment } = JSON.parse(text) as PaimonSchema
   return { fields, highestFieldId, options, comment }
 }
+
+/** What a file must have to be read under a schema: its leaf columns by id (elements of lists and maps have none here). */
+export function historyOf(id: number, schema: PaimonSchema): { id: number; leaves: number[]; names: string[] } {
+  const leaves: number[] = []
+  const inType = (type: PaimonType, fieldId: number): void => {
+    if (typeof type === 'string') {
+      if (fieldId > 0) leaves.push(fieldId)
+    } else if (Array.isArray(type['fields'])) for (const field of type['fields'] as PaimonField[]) inType(field.type, field.id)
+    else for (const part of ['element', 'key', 'value']) if (type[part] !== undefined) inType(type[part] as PaimonType, 0)
+  }
+  for (const field of schema.fields) inType(field.type, field.id)
+  return { id, leaves, names: schema.fields.map((field) => field.name) }
+}

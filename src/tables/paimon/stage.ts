@@ -16,11 +16,27 @@ export interface PaimonCommit {
   readonly next: PaimonState
 }
 
-/** The schema that the table is to have, or null when it has it. Its id is the state's plus one. */
-export function stageSchema(state: PaimonState, target: Pick<Target, 'schema' | 'table'>): PaimonSchema | null {
-  const highest = Math.max(lastFieldId(target.schema.fields), state.schema?.highestFieldId ?? 0)
-  const schema = paimonSchema(target.schema, highest, { name: target.table.topicName, id: target.table.topicId })
-  return JSON.stringify(schema) === JSON.stringify(state.schema) ? null : schema
+/**
+ * The next schema that the table is to have, or null when it has it; its id is the state's plus one. A table that is
+ * published late gets all that it ever had, one after the other: older files are read under older schemas.
+ */
+export function stageSchema(state: PaimonState, target: Pick<Target, 'schema' | 'schemas' | 'table'>): PaimonSchema | null {
+  const { name, id } = { name: target.table.topicName, id: target.table.topicId }
+  const spelled = (schema: Target['schema'], least: number): PaimonSchema =>
+    paimonSchema(schema, Math.max(lastFieldId(schema.fields), least), { name, id })
+  const last = spelled(target.schema, state.schema?.highestFieldId ?? 0)
+  if (JSON.stringify(last) === JSON.stringify(state.schema)) return null
+  const before = target.schemas.map((schema) => spelled(schema, 0))
+  const at = before.findLastIndex((schema) => JSON.stringify(schema.fields) === JSON.stringify(state.schema?.fields))
+  if (state.schema !== null && at < 0) return last
+  return before.slice(at + 1).find((schema) => JSON.stringify(schema.fields) !== JSON.stringify(state.schema?.fields)) ?? last
+}
+
+/** The newest schema of which a file has every column: nested ones that a file lacks are no nulls to Paimon (T13). */
+function schemaOf(state: PaimonState, { metrics }: LiveFile['file']): PaimonState['history'][number] {
+  const has = new Set(metrics.columnSizes.map(([id]) => id))
+  const fitting = has.size === 0 ? undefined : state.history.findLast(({ leaves }) => leaves.every((id) => has.has(id)))
+  return fitting ?? state.history.at(-1)!
 }
 
 /** The schema that says that nothing more comes; null when it does, or there is none. */
@@ -34,8 +50,9 @@ export function stageStop(state: PaimonState): PaimonSchema | null {
   }
 }
 
-function fileMeta({ file, ranges }: LiveFile, path: string, target: Target, schemaId: number): FileMeta {
-  const { columns, min, max, nullCounts } = valueStats(file, target.schema)
+function fileMeta({ file, ranges }: LiveFile, path: string, target: Target, state: PaimonState): FileMeta {
+  const schema = schemaOf(state, file)
+  const { columns, min, max, nullCounts } = valueStats(file, target.schema, new Set(schema.names))
   const offsets = (ranges ?? []).map((range) => [range[1], range[2]] as const)
   return {
     _FILE_NAME: path.slice(path.lastIndexOf('/') + 1),
@@ -47,7 +64,7 @@ function fileMeta({ file, ranges }: LiveFile, path: string, target: Target, sche
     _VALUE_STATS: { _MIN_VALUES: min, _MAX_VALUES: max, _NULL_COUNTS: nullCounts },
     _MIN_SEQUENCE_NUMBER: offsets.reduce((least, [first]) => Math.min(least, first), offsets[0]?.[0] ?? 0),
     _MAX_SEQUENCE_NUMBER: offsets.reduce((most, [, last]) => Math.max(most, last), 0),
-    _SCHEMA_ID: schemaId,
+    _SCHEMA_ID: schema.id,
     _LEVEL: 0,
     _EXTRA_FILES: [],
     _CREATION_TIME: target.nowMs,
@@ -81,7 +98,7 @@ export async function stagePaimon(
     const path = uri(file.key)
     wanted.add(path)
     if (live.has(path)) continue
-    const meta = fileMeta(file, path, target, state.schemaId)
+    const meta = fileMeta(file, path, target, state)
     live.set(path, meta)
     entries.push({ kind: Kind.add, file: meta })
     records += meta._ROW_COUNT

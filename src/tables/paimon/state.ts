@@ -27,13 +27,15 @@ export interface PaimonState {
   /** Newest schema; id -1 before the first. */
   readonly schemaId: number
   readonly schema: PaimonSchema | null
+  /** All schemas with the ids of their leaf columns, oldest first. */
+  readonly history: readonly { readonly id: number; readonly leaves: readonly number[]; readonly names: readonly string[] }[]
   /** Manifests of the last snapshot, base and delta. */
   readonly manifests: readonly ManifestMeta[]
   /** Live files by external path. */
   readonly live: ReadonlyMap<string, FileMeta>
 }
 
-export const EMPTY: PaimonState = { snapshot: null, schemaId: -1, schema: null, manifests: [], live: new Map() }
+export const EMPTY: PaimonState = { snapshot: null, schemaId: -1, schema: null, history: [], manifests: [], live: new Map() }
 
 export function commitUser(tableUuid: string): string {
   return `frazil-${tableUuid}`

@@ -50,10 +50,10 @@ function cellOf(type: IcebergType, raw: Uint8Array | undefined): Cell {
 }
 
 /**
- * Iceberg's bounds and null counts of top-level columns as Paimon's dense statistics. A missing bound is null, which
+ * Iceberg's bounds and null counts of those top-level columns that the file's Paimon schema names, as Paimon's dense statistics. A missing bound is null, which
  * readers take for unknown; of a float column that may hold NaN there are none (NaN is above all numbers there).
  */
-export function valueStats(file: DataFile, schema: Schema): ValueStats {
+export function valueStats(file: DataFile, schema: Schema, names: ReadonlySet<string>): ValueStats {
   const { metrics } = file
   const nulls = new Map(metrics.nullValueCounts)
   const nans = new Map(metrics.nanValueCounts)
@@ -65,7 +65,7 @@ export function valueStats(file: DataFile, schema: Schema): ValueStats {
   const nullCounts: (number | null)[] = []
   for (const { id, name, type } of schema.fields) {
     const nullCount = nulls.get(id)
-    if (nullCount === undefined || !hasBounds(type)) continue
+    if (nullCount === undefined || !hasBounds(type) || !names.has(name)) continue
     const unknown = (type === 'float' || type === 'double') && nans.get(id) !== 0
     columns.push(name)
     min.push(unknown ? null : cellOf(type, lower.get(id)))

@@ -25,6 +25,8 @@ export interface Target {
   readonly table: ReplicaTable
   readonly publication: number
   readonly schema: Schema
+  /** This schema and all before it, in order. */
+  readonly schemas: readonly Schema[]
   readonly files: readonly LiveFile[]
   /** False when the rows are those of the replica's last publication: files were merged. */
   readonly dataChange: boolean

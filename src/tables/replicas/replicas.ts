@@ -230,10 +230,11 @@ export class Replicas {
     if (loaded === null) return
     const current = publicationOf(stemOf(loaded.metadataKey))
     for (const step of stepsTo(loaded.metadata, await replica.position(table), current)) {
-      const schema = loaded.metadata.schemas.find((one) => one['schema-id'] === step.schemaId)!
+      const schemas = loaded.metadata.schemas.filter((one) => one['schema-id'] <= step.schemaId)
+      const schema = schemas.find((one) => one['schema-id'] === step.schemaId)!
       const files = step.snapshot === null ? [] : await this.#files(loaded, table.location, step.snapshot)
       const { publication, dataChange } = step
-      await replica.publish({ table, publication, schema, files, dataChange, nowMs: clock.wallMs(), graceMs: work.graceMs })
+      await replica.publish({ table, publication, schema, schemas, files, dataChange, nowMs: clock.wallMs(), graceMs: work.graceMs })
     }
     work.shown = current
     if (view.topic === 0) this.#end(work)

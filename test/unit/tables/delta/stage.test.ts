@@ -39,6 +39,7 @@ function target(publication: number, files: readonly LiveFile[], more: Partial<T
     table,
     publication,
     schema: ROW_SCHEMA,
+    schemas: [ROW_SCHEMA],
     files,
     dataChange: true,
     nowMs: 1_700_000_001_000 + publication,

@@ -128,7 +128,7 @@ describe('Paimon schema and statistics', () => {
       partition: [],
       firstRowId: null,
     } as DataFile
-    const { columns, min, max, nullCounts } = valueStats(file, schema)
+    const { columns, min, max, nullCounts } = valueStats(file, schema, new Set(['c0', 'c1', 'c2', 'c3', 'c4', 'c5']))
     expect(columns).toEqual(['c0', 'c1', 'c4', 'c5'])
     expect(nullCounts).toEqual([1, 2, 5, 6])
     expect(min).toEqual(binaryRow([{ kind: 'string', value: 'a' }, null, { kind: 'int', value: 5 }, null]))

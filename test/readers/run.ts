@@ -48,8 +48,8 @@ const script = (name: string, ...args: string[]): string =>
 const s3 = onS3 ? await S3Server.start() : null
 const broker = new Broker({ 'wal-grace-ms': '1000', ...s3?.settings('readers') })
 await broker.start()
-const topic = 'readers.rows'
-const table = 'readers_rows'
+/** The same records in two tables: a plain one, and one of Iceberg v3 that is partitioned. */
+const topics = ['readers.rows', 'readers.parted']
 const admin = new Kafka({ brokers: [broker.bootstrap], logLevel: logLevel.ERROR }).admin()
 await admin.connect()
 const formats = [
@@ -58,7 +58,16 @@ const formats = [
 ]
 await admin.createTopics({
   topics: [
-    { topic, numPartitions: PARTITIONS, configEntries: formats },
+    { topic: topics[0]!, numPartitions: PARTITIONS, configEntries: formats },
+    {
+      topic: topics[1]!,
+      numPartitions: PARTITIONS,
+      configEntries: [
+        ...formats,
+        { name: 'table.format.version', value: '3' },
+        { name: 'table.partition.by', value: 'hour(kafka_timestamp), bucket(3, kafka_key), truncate(2, kafka_value)' },
+      ],
+    },
     { topic: 'readers.empty', numPartitions: 1, configEntries: formats },
   ],
 })
@@ -70,19 +79,21 @@ for (let third = 0; third < 3; third++) {
   const file = join(broker.folder, `records-${third}`)
   const size = Math.ceil(records.length / 3)
   writeRecords(file, records.slice(third * size, (third + 1) * size))
-  await runClient(writer, 'produce', {
-    bootstrap: broker.bootstrap,
-    topic,
-    records: file,
-    codec: ['none', 'zstd', 'snappy'][third]!,
-    acks: 'all',
-    idempotent: true,
-  })
-  await fetch(`${broker.http}/iceberg/v1/namespaces/default/tables/${table}`)
+  for (const topic of topics) {
+    await runClient(writer, 'produce', {
+      bootstrap: broker.bootstrap,
+      topic,
+      records: file,
+      codec: ['none', 'zstd', 'snappy'][third]!,
+      acks: 'all',
+      idempotent: true,
+    })
+    await fetch(`${broker.http}/iceberg/v1/namespaces/default/tables/${topic.replace('.', '_')}`)
+  }
 }
 const moment = new Date(records[Math.floor(records.length / 2)]!.timestampMs).toISOString().replace('T', ' ').replace('Z', '')
-const reference = script('read_consumer.py', broker.bootstrap, topic, String(PARTITIONS), moment).trim()
-console.log(`reference: ${reference.split('\n').length - 5} records by a consumer`)
+const references = topics.map((topic) => script('read_consumer.py', broker.bootstrap, topic, String(PARTITIONS), moment).trim())
+console.log(`reference: ${references.map((one) => one.split('\n').length - 5).join(' and ')} records by a consumer`)
 const rest = `${broker.http}/iceberg`
 const root = (name: string): string => {
   const tables = join(broker.folder, 'data/tables/default')
@@ -91,14 +102,14 @@ const root = (name: string): string => {
     readdirSync(tables).find((one) => one.startsWith(`${name}-`))!,
   )
 }
-const folder = (): string => join(root(table), '_iceberg')
+const folder = (table: string): string => join(root(table), '_iceberg')
 
 /** Waits until Delta and Paimon show what Iceberg does. */
 async function followed(): Promise<void> {
   for (let turn = 0; turn < 300; turn++) {
     const metrics = await (await fetch(`${broker.http}/metrics`)).text()
     const lags = [...metrics.matchAll(/^frazil_table_replica_lag_publications\{.*\} (\d+)$/gm)].map((match) => Number(match[1]))
-    if (lags.length === 4 && lags.every((lag) => lag === 0)) return
+    if (lags.length === 6 && lags.every((lag) => lag === 0)) return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   throw new Error('Delta or Paimon did not catch up within 30 s')
@@ -113,26 +124,33 @@ const paimon = (name: string): string =>
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 
-const engines: Record<string, () => string> = {
-  PyIceberg: () => script('read_pyiceberg.py', rest, 'default', table, moment),
-  'DuckDB, catalog': () => script('read_duckdb.py', 'rest', rest, 'default', table, moment),
-  'DuckDB, folder': () => script('read_duckdb.py', 'path', folder(), moment),
-  'Delta, delta-rs': () => script('read_delta.py', 'deltalake', root(table), moment),
-  'Delta, DuckDB': () => script('read_delta.py', 'duckdb', root(table), moment),
-  'Delta, Polars': () => script('read_delta.py', 'polars', root(table), moment),
-  'Paimon, pypaimon': () => paimon(table),
-  Spark: () =>
+const engines: Record<string, (table: string) => string> = {
+  PyIceberg: (table) => script('read_pyiceberg.py', rest, 'default', table, moment),
+  'DuckDB, catalog': (table) => script('read_duckdb.py', 'rest', rest, 'default', table, moment),
+  'DuckDB, folder': (table) => script('read_duckdb.py', 'path', folder(table), moment),
+  'Delta, delta-rs': (table) => script('read_delta.py', 'deltalake', root(table), moment),
+  'Delta, DuckDB': (table) => script('read_delta.py', 'duckdb', root(table), moment),
+  'Delta, Polars': (table) => script('read_delta.py', 'polars', root(table), moment),
+  'Paimon, pypaimon': (table) => paimon(table),
+  Spark: (table) =>
     shell(
       `py=$(spark_env); export SPARK_LOCAL_IP=127.0.0.1 JAVA_HOME=$(java_home 17 21); "$py" "${here}/python/read_spark.py" "${rest}" default ${table} "${moment}" "$FRAZIL_CACHE/java-spark"`,
     ),
-  Trino: () => shell(`"${here}/read_trino.sh" "${rest}" default ${table} "${moment}" "${python}"`),
+  Trino: (table) => shell(`"${here}/read_trino.sh" "${rest}" default ${table} "${moment}" "${python}"`),
 }
-for (const [name, read] of Object.entries(engines)) {
+/** Engines that do not read v3 yet. */
+const V2_ONLY = new Set(['Trino'])
+const cases = topics.flatMap((topic, n) =>
+  Object.entries(engines)
+    .filter(([engine]) => n === 0 || !V2_ONLY.has(engine))
+    .map(([engine, read]) => ({ name: `${engine}${n === 0 ? '' : ', v3 and partitioned'}`, read, table: topic.replace('.', '_'), n })),
+)
+for (const { name, read, table, n } of cases) {
   if (!only.test(name) || (onS3 && !S3_ENGINES.test(name))) continue
   const begun = Date.now()
   try {
-    const got = read().trim().split('\n')
-    const want = reference.split('\n')
+    const got = read(table).trim().split('\n')
+    const want = references[n]!.split('\n')
     const at = want.findIndex((line, n) => line !== got[n])
     if (at >= 0 || got.length !== want.length)
       throw new Error(`${got.length} lines, not ${want.length}; first difference: got ${got[at]}, want ${want[at]}`)
@@ -148,11 +166,11 @@ try {
   if (!got.startsWith('filter offsets 0')) throw new Error(got)
   const iceberg = script('read_pyiceberg.py', rest, 'default', 'readers_empty', moment).trim()
   if (iceberg !== got) throw new Error(iceberg)
-  for (const engine of ['deltalake', 'duckdb', 'polars']) {
+  for (const engine of onS3 ? [] : ['deltalake', 'duckdb', 'polars']) {
     const delta = script('read_delta.py', engine, root('readers_empty'), moment).trim()
     if (delta !== got) throw new Error(`${engine}: ${delta}`)
   }
-  const files = paimon('readers_empty').trim()
+  const files = onS3 ? got : paimon('readers_empty').trim()
   if (files !== got) throw new Error(`pypaimon: ${files}`)
   passed++
   console.log('ok    an empty table has no rows')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { IcebergField } from '../../../../src/schemas/columns/types.ts'
-import { historyOf } from '../../../../src/tables/paimon/schema.ts'
+import { historyOf, type PaimonSchema } from '../../../../src/tables/paimon/schema.ts'
 import { stagePaimon, stageSchema } from '../../../../src/tables/paimon/stage.ts'
 import { EMPTY, type PaimonState } from '../../../../src/tables/paimon/state.ts'
 import type { LiveFile, Target } from '../../../../src/tables/replicas/port.ts'
@@ -30,6 +30,11 @@ const file = (name: string, ids: readonly number[]): LiveFile => ({
   ranges: null,
 })
 
+const withSchema = (state: PaimonState, schemaId: number, schema: PaimonSchema): PaimonState => {
+  const history = [...state.history, historyOf(schemaId, schema)]
+  return { ...state, schemaId, schema, history }
+}
+
 describe('schemas of a Paimon table that is published late', () => {
   it('are all that it had, and each file has the one whose columns it has (T13)', async () => {
     const log = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14, 15, 16]
@@ -38,7 +43,7 @@ describe('schemas of a Paimon table that is published late', () => {
     let state: PaimonState = EMPTY
     for (let schema = stageSchema(state, target); schema !== null; schema = stageSchema(state, target)) {
       const schemaId = state.schemaId + 1
-      state = { ...state, schemaId, schema, history: [...state.history, historyOf(schemaId, schema)] }
+      state = withSchema(state, schemaId, schema)
     }
     expect(state.history.map(({ leaves }) => leaves.filter((id) => id >= 100))).toEqual([[], [101], [101, 102]])
     const commit = (await stagePaimon(state, target, '00000000-0000-4000-8000-000000000000', (key) => key))!

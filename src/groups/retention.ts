@@ -46,7 +46,7 @@ function isEmptyNow(metadata: Metadata, groupId: string): boolean {
   const record = metadata.state.group(groupId)
   if (record === null || record.members.length > 0) return false
   for (const _ of metadata.state.offsets(groupId)) return false
-  return true
+  return !metadata.state.hasPendingOffsets(groupId)
 }
 
 /**
@@ -60,6 +60,8 @@ function expiredOffsets(request: RetentionRequest, record: GroupRecord, empty: b
   const subscribed = empty || simple ? null : subscriptions(record)
   if (!empty && !simple && subscribed === null) return []
   return offsets.filter((item) => {
+    // a running transaction holds another one (K: pending transactional offsets are never expired)
+    if (metadata.state.isOffsetPending(record.groupId, item.topic, item.partition)) return false
     if (subscribed !== null && subscribed.has(metadata.state.topicByNumber(item.topic)?.name ?? '')) return false
     if (item.expireTimeMs >= 0) return nowMs >= item.expireTimeMs
     const sinceMs = empty && !simple ? Math.max(record.stateTimeMs, item.commitTimeMs) : item.commitTimeMs

@@ -8,20 +8,25 @@ export interface BalanceOptions {
   readonly metadata: Metadata
   readonly members: Members
   readonly logger: Logger
-  /** This pod writes the log: it also moves the shards of pods that it suspects. */
+  /** This pod writes the log: it also moves the shards of pods that are lost. */
   readonly isHolder: () => boolean
+  readonly lost: (incarnation: number) => boolean
 }
+
+/** A pod that comes, or comes back, is given its shards when nothing has changed for so many looks: moving them is felt by their groups. */
+const QUIET_LOOKS = 4
 
 /**
  * Keeps coordinator shards with live pods (L19). Each shard has one place among the ready pods (rendezvous hashing), so few move when a pod
  * comes or goes. Who moves what: an owner hands over; the place of a shard takes it from an owner that is gone; the log's writer moves those
- * of a pod that it suspects. A move names the epoch that was seen, so two that move the same shard do it once.
+ * of a pod that is lost. A move names the epoch that was seen, so two that move the same shard do it once.
  */
 export class Balance {
   readonly #options: BalanceOptions
   #running: Promise<void> | null = null
-  /** The members for which shards were last handed over: a newcomer gets its own when nothing changed between two looks. */
-  #settled = -1
+  /** Members as at the last look, and for how many looks they have been the same. */
+  #generation = -1
+  #looks = 0
 
   constructor(options: BalanceOptions) {
     this.#options = options
@@ -40,11 +45,12 @@ export class Balance {
   }
 
   async #move(leaving: boolean): Promise<void> {
-    const { metadata, members, logger, isHolder } = this.#options
+    const { metadata, members, logger, isHolder, lost } = this.#options
     const { state, incarnation } = metadata
     const ready = members.nodes().filter((member) => !(leaving && member.incarnation === incarnation))
-    const quiet = this.#settled === members.generation
-    this.#settled = members.generation
+    this.#looks = this.#generation === members.generation ? this.#looks + 1 : 0
+    this.#generation = members.generation
+    const quiet = this.#looks >= QUIET_LOOKS
     if (ready.length === 0) return
     const byNode = new Map(ready.map((member) => [member.nodeId, member.incarnation]))
     const shards: { shard: number; owner: number; epoch: number }[] = []
@@ -54,8 +60,8 @@ export class Balance {
       if (place === owner) continue
       const gone = owner === 0 || state.incarnation(owner)?.live !== true
       const mine = owner === incarnation && (leaving || quiet)
-      const suspected = isHolder() && !members.ready(owner)
-      if (mine || suspected || (gone && place === incarnation)) shards.push({ shard, owner: place, epoch })
+      const silent = isHolder() && lost(owner)
+      if (mine || silent || (gone && place === incarnation)) shards.push({ shard, owner: place, epoch })
     }
     if (shards.length === 0) return
     const result = await metadata.propose({ kind: 'moveShards', shards })

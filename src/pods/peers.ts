@@ -79,7 +79,9 @@ export class Peers {
       peer.missed++
       if (peer.link !== null && peer.missed > timings.suspectBeats) this.#drop(peer)
       if (before < timings.suspectBeats && peer.missed >= timings.suspectBeats) this.#options.events.changed()
+      // of two the younger dials; the older only looks whether somebody is still there
       if (peer.link === null && incarnation < self.incarnation) this.#dial(peer, about.peer)
+      else if (peer.link === null && before <= 1) this.#probe(peer, about.peer)
       this.send(incarnation, { type: 'beat', lastEntry: state.lastEntry })
     }
     for (const peer of this.#peers.values())
@@ -109,6 +111,15 @@ export class Peers {
     let count = 0
     for (const incarnation of this.#peers.keys()) if (this.healthy(incarnation)) count++
     return count
+  }
+
+  /** Silent for so long, or so surely gone, that what it coordinates is given to others. */
+  lost(incarnation: number): boolean {
+    return (this.#peers.get(incarnation)?.missed ?? 0) >= this.#lostBeats
+  }
+
+  get #lostBeats(): number {
+    return 2 * this.#options.timings.suspectBeats
   }
 
   send(incarnation: number, message: Message): boolean {
@@ -163,11 +174,7 @@ export class Peers {
           else this.#greet(link, peer)
         },
         (error: unknown) => {
-          // Nobody listens there: it need not be waited for.
-          if (hasCode(error, 'REFUSED') && peer.missed < this.#options.timings.suspectBeats) {
-            peer.missed = this.#options.timings.suspectBeats
-            this.#options.events.changed()
-          }
+          this.#refused(peer, error)
           if (peer.failures === 0)
             this.#options.logger.warn({ incarnation: peer.incarnation, reason: String(error) }, 'another pod cannot be reached')
           peer.failures++
@@ -175,6 +182,20 @@ export class Peers {
         },
       )
       .finally(() => (peer.dialing = false))
+  }
+
+  #probe(peer: Peer, address: string): void {
+    this.#options.network.dial(address).then(
+      (link) => link.close(),
+      (error: unknown) => this.#refused(peer, error),
+    )
+  }
+
+  /** Nobody listens there any more: it need not be waited for. */
+  #refused(peer: Peer, error: unknown): void {
+    if (!hasCode(error, 'REFUSED') || peer.link !== null || peer.missed >= this.#lostBeats) return
+    peer.missed = this.#lostBeats
+    this.#options.events.changed()
   }
 
   /** Says hello on a new link and waits for the other's. `expected`: whom we dialed. */
@@ -235,7 +256,7 @@ export class Peers {
       peer.lastEntry = message.lastEntry
     } else if (message.type === 'forwarded' || message.type === 'bytes') peer.calls.get(message.id)?.(message)
     else if (message.type === 'bye') {
-      peer.missed = timings.suspectBeats
+      peer.missed = this.#lostBeats
       this.#drop(peer)
       events.changed()
     } else events.message(peer.incarnation, message)

@@ -77,7 +77,7 @@ export class Pods {
     const parts = { metadata, members: this.members, peers: this.#peers, clock, logger, random, timings }
     this.writer = new LogWriter(parts)
     this.#renewals = new Renewals({ ...parts, writer: this.writer })
-    this.#balance = new Balance({ ...parts, isHolder: () => this.writer.isHolder })
+    this.#balance = new Balance({ ...parts, isHolder: () => this.writer.isHolder, lost: (other) => this.#peers.lost(other) })
     const { members, writer } = this
     const gauge = (name: string, help: string, value: () => number): void =>
       registry.registerMetric(

@@ -25,7 +25,7 @@ export interface PeerNetwork {
 export interface PodTimings {
   /** Between two heartbeats of a link. Silence is counted in them, so that a pod that was paused suspects nobody. */
   readonly heartbeatMs: number
-  /** Heartbeats that may be missing before a pod is suspected: clients are sent elsewhere, the log lease is taken. */
+  /** Heartbeats that may be missing before a pod is suspected: clients are sent elsewhere, the log lease is taken. Twice as many: its shards. */
   readonly suspectBeats: number
   /** Between two renewals of an incarnation (L23). */
   readonly renewMs: number
@@ -41,7 +41,7 @@ export interface PodTimings {
 
 export const DEFAULT_TIMINGS: PodTimings = {
   heartbeatMs: 1000,
-  suspectBeats: 3,
+  suspectBeats: 5,
   renewMs: 10_000,
   expireRenewals: 3,
   forwardMs: 20_000,

@@ -66,7 +66,7 @@ export class Broker {
     child.stdout.pipe(this.#log, { end: false })
     child.stderr.pipe(this.#log, { end: false })
     this.#child = child
-    const deadline = Date.now() + 60_000
+    const deadline = Date.now() + 180_000
     for (;;) {
       if (child.exitCode !== null) throw new Error(`the broker ended with ${child.exitCode}: ${this.tail()}`)
       const ready = await fetch(`${this.http}/health/ready`).then(
@@ -74,7 +74,7 @@ export class Broker {
         () => false,
       )
       if (ready) return
-      if (Date.now() > deadline) throw new Error(`the broker is not ready after 60 s: ${this.tail()}`)
+      if (Date.now() > deadline) throw new Error(`the broker is not ready after 180 s: ${this.tail()}`)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }

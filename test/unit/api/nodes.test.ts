@@ -18,7 +18,7 @@ describe('placement of partitions', () => {
       const after = leaderOf(id, partition, fewer)
       expect(after).toBe(leaders[i] === 2 ? after : leaders[i])
     })
-    expect(each.map((partition) => leaderOf(id, partition, [...NODES].reverse()))).toEqual(leaders)
+    expect(each.map((partition) => leaderOf(id, partition, NODES.toReversed()))).toEqual(leaders)
   })
 
   it('shows a replica in each rack, and the one near a client is among them (KIP-392)', () => {

@@ -28,7 +28,10 @@ export async function claimIdentity(options: ClaimOptions): Promise<void> {
     if (other.incarnation > metadata.incarnation) throw inUse(pod)
     const answer = await ask(other, options)
     if (answer === 'alive') throw inUse(pod)
-    if (answer === 'silent' && (await renewed(other, options))) throw inUse(pod)
+    if (answer === 'silent') {
+      if (await renewed(other, options)) throw inUse(pod)
+      await renewSelf(metadata)
+    }
     const renewals = [...metadata.state.livePods()].find((each) => each.incarnation === other.incarnation)?.renewals
     if (renewals === undefined) continue
     const result = await metadata.propose({ kind: 'fenceIncarnation', incarnation: other.incarnation, renewals })
@@ -72,6 +75,14 @@ async function ask(other: PodView, { metadata, network, clock, pod, timings }: C
 
 function isIt(message: Message | null, incarnation: number): boolean {
   return message?.type === 'hello' && message.incarnation === incarnation
+}
+
+/** Others counted the wait as silence of this process, which renews itself only once it has joined. */
+async function renewSelf(metadata: Metadata): Promise<void> {
+  const items = [...metadata.state.livePods()]
+    .filter(({ incarnation }) => incarnation === metadata.incarnation)
+    .map(({ incarnation, renewals }) => ({ incarnation, renewals }))
+  await metadata.propose({ kind: 'renewIncarnations', items })
 }
 
 /** Watches its counter for as long as a living one would need to move it. */

@@ -2,9 +2,9 @@ import type { Cluster } from './clients/cluster.ts'
 import type { Pod, Running } from './pod/pod.ts'
 
 /** What may befall a run. */
-export type FaultKind = 'kill' | 'term' | 'pause' | 'zombie' | 'store' | 'network'
+export type FaultKind = 'kill' | 'term' | 'pause' | 'zombie' | 'store' | 'network' | 'peers'
 
-export const FAULT_KINDS: readonly FaultKind[] = ['kill', 'term', 'pause', 'zombie', 'store', 'network']
+export const FAULT_KINDS: readonly FaultKind[] = ['kill', 'term', 'pause', 'zombie', 'store', 'network', 'peers']
 
 const RESTART_MS = 500
 const TERM_WITHIN_MS = 5000
@@ -32,14 +32,15 @@ export class Nemesis {
 
   /** Ends every fault; processes that are replaced or paused go on as they can. */
   mend(): void {
-    const { pods, network } = this.#cluster
+    const { pods, network, peers } = this.#cluster
+    calmPeers(peers)
     network.cutBefore = network.cutAfter = network.slow = 0
     for (const pod of pods) {
       for (const running of pod.processes) {
         calm(running)
         running.process.resume()
       }
-      if (pod.current === null) pod.start()
+      if (!pod.isServed) pod.start()
     }
   }
 
@@ -48,7 +49,10 @@ export class Nemesis {
     const pod = world.pick(pods)
     const running = pod.current
     if (kind === 'network') return this.#network()
+    if (kind === 'peers') return this.#peers(running)
     if (running === null) return
+    // a start must come to its end at some time
+    if (running.broker === null && !world.chance(0.15)) return
     switch (kind) {
       case 'kill':
         faults.count('pod killed')
@@ -71,8 +75,7 @@ export class Nemesis {
   #startLater(pod: Pod, delayMs: number): void {
     const { world } = this.#cluster
     world.after(delayMs, () => {
-      const { current } = pod
-      if (current === null || current.isClosing || current.process.paused) pod.start()
+      if (!pod.isServed) pod.start()
     })
   }
 
@@ -112,6 +115,19 @@ export class Nemesis {
     world.after(forMs, () => calmStore(weather))
   }
 
+  #peers(running: Running | null): void {
+    const { world, peers, faults } = this.#cluster
+    const kind = world.below(4)
+    if (kind === 0) peers.lost = 0.3
+    else if (kind === 1) peers.doubled = 0.3
+    else if (kind === 2) peers.reordered = 0.3
+    else if (running !== null) {
+      faults.count('pod cut off from its peers')
+      peers.isolated.add(running.process.name)
+    }
+    world.after(world.delay(1500, 4), () => calmPeers(peers))
+  }
+
   #network(): void {
     const { world, network } = this.#cluster
     if (world.chance(0.3)) network.slow = 0.3
@@ -121,6 +137,11 @@ export class Nemesis {
       network.cutBefore = network.cutAfter = network.slow = 0
     })
   }
+}
+
+function calmPeers(peers: Cluster['peers']): void {
+  peers.lost = peers.doubled = peers.reordered = 0
+  peers.isolated.clear()
 }
 
 function calm(running: Running): void {

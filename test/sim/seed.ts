@@ -11,6 +11,7 @@ import { FAULT_KINDS, Nemesis, type FaultKind } from './nemesis.ts'
 import { Pod, type Running } from './pod/pod.ts'
 import { shapeOf } from './shape.ts'
 import { FaultCounts } from './world/faults.ts'
+import { PeerWires } from './world/peers.ts'
 import { World } from './world/world.ts'
 
 export interface SeedOptions {
@@ -38,6 +39,8 @@ export interface SeedResult {
 }
 
 export const OPERATIONS = 500
+/** A run goes on until so many faults have struck. */
+const FAULTS_MIN = 10
 const START_WITHIN_MS = 60_000
 const RUN_WITHIN_MS = 1_200_000
 const SETTLE_WITHIN_MS = 120_000
@@ -50,6 +53,7 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
   const history = new History(shape.partitions)
   const bucket = new Bucket()
   const network: NetworkWeather = { cutBefore: 0, cutAfter: 0, slow: 0 }
+  const wires = new PeerWires(world, faults)
   const pods = Array.from(
     { length: shape.pods },
     (_, i) =>
@@ -57,10 +61,11 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
         world,
         name: `pod${i}`,
         bucket,
+        wires: shape.isLinked ? wires : null,
         shape: shape.broker,
         faults,
         stopped: (error) => {
-          if (error.code !== 'FENCED' && error.code !== 'LOG_UNAVAILABLE' && error.code !== 'CLOSED' && error.code !== 'STORE_UNAVAILABLE')
+          if (error.code !== 'STORE_IN_USE' && error.code !== 'FENCED' && error.code !== 'LOG_UNAVAILABLE' && error.code !== 'CLOSED' && error.code !== 'STORE_UNAVAILABLE')
             history.wrong('error', `a pod stopped: ${error.code ?? 'a bug'} ${error.stack}`)
         },
       }),
@@ -70,6 +75,7 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
     history,
     faults,
     network,
+    peers: wires.weather,
     pods,
     topic: 'a',
     topicId: '',
@@ -95,7 +101,8 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
     for (let i = 0; i < 2; i++) clients.push(new Prober(cluster, i))
     const running = [nemesis, ...clients].map((one) => one.run())
     const limit = options.operations ?? OPERATIONS
-    while (cluster.operations < limit) await world.sleep(50)
+    const fewest = options.operations === undefined && options.kinds === undefined ? FAULTS_MIN : 0
+    while (cluster.operations < limit || faults.total < fewest) await world.sleep(50)
     cluster.draining = true
     world.note('the run drains')
     nemesis.mend()
@@ -153,7 +160,7 @@ async function judge(cluster: Cluster, bucket: Bucket): Promise<number> {
   const { world } = cluster
   await until(
     world,
-    () => cluster.pods.every((pod) => pod.processes.length === 1 && pod.current!.broker !== null),
+    () => cluster.pods.every((pod) => pod.processes.length === 1 && pod.current!.broker !== null && !pod.current!.isClosing),
     'the pods do not come back',
   )
   for (const pod of cluster.pods) await within(world, SETTLE_WITHIN_MS, readAll(cluster, pod.current!), 'the log cannot be read')
@@ -166,7 +173,7 @@ async function judge(cluster: Cluster, bucket: Bucket): Promise<number> {
   await within(world, SETTLE_WITHIN_MS, readAll(cluster, fresh), 'the log cannot be read by a fresh process')
   judgeLog(cluster, fresh)
   const running = cluster.pods.map((pod) => pod.current!)
-  for (const { broker } of running) await broker!.engine.barrier()
+  for (const { broker } of running) await within(world, SETTLE_WITHIN_MS, broker!.engine.barrier(), 'a pod cannot reach the end of the log')
   judgeStates(cluster, running)
   return judgeTable(cluster, fresh, bucket)
 }

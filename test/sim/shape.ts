@@ -8,6 +8,8 @@ export interface Shape {
   readonly producersEach: number
   readonly consumers: number
   readonly faultEveryMs: number
+  /** Pods talk to each other. */
+  readonly isLinked: boolean
   readonly topicConfigs: Readonly<Record<string, string>>
   readonly broker: BrokerShape
 }
@@ -20,6 +22,7 @@ export function shapeOf(world: World): Shape {
     partitions: world.pick([1, 2, 3]),
     producersEach: world.pick([1, 2, 3]),
     consumers: world.pick([1, 2]),
+    isLinked: world.chance(0.8),
     faultEveryMs: world.pick([300, 600, 1000]),
     topicConfigs: { 'table.commit.interval.ms': world.pick(['500', '3000']) },
     broker: {
@@ -34,7 +37,6 @@ export function shapeOf(world: World): Shape {
       commitIntervalMs: 500,
       targetFileBytes: world.pick([1000, 20_000]),
       paused: !converting,
-      tailMs: world.pick([200, 1000]),
     },
   }
 }

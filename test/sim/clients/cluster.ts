@@ -1,5 +1,6 @@
 import type { Pod, Running } from '../pod/pod.ts'
 import type { FaultCounts } from '../world/faults.ts'
+import type { PeerWeather } from '../world/peers.ts'
 import type { World } from '../world/world.ts'
 import { Connection, type NetworkWeather } from './connection.ts'
 import type { History } from '../judge/history.ts'
@@ -10,6 +11,7 @@ export interface Cluster {
   readonly history: History
   readonly faults: FaultCounts
   readonly network: NetworkWeather
+  readonly peers: PeerWeather
   readonly pods: readonly Pod[]
   readonly topic: string
   topicId: string

@@ -8,12 +8,15 @@ import type { FrazilError } from '../../../src/base/errors.ts'
 import type { Logger } from '../../../src/base/log.ts'
 import { GroupCoordinator } from '../../../src/groups/coordinator.ts'
 import { PartitionLog } from '../../../src/log/log.ts'
+import { TransactionTimeouts } from '../../../src/log/transactionTimeouts.ts'
 import { Retention } from '../../../src/log/retention.ts'
 import { ProduceValidator } from '../../../src/log/validate.ts'
 import type { MetadataEngine } from '../../../src/metadata/engine.ts'
 import { StoreLog } from '../../../src/metadata/logs/storeLog.ts'
-import { openMetadata } from '../../../src/metadata/open.ts'
+import { openMetadata, raiseLevel } from '../../../src/metadata/open.ts'
 import type { TopicView } from '../../../src/metadata/view.ts'
+import { Pods } from '../../../src/pods/pods.ts'
+import type { PeerNetwork } from '../../../src/pods/port.ts'
 import type { ObjectStore } from '../../../src/storage/store.ts'
 import { FileTableReader } from '../../../src/tables/readback/reader.ts'
 import { Typings } from '../../../src/tables/typed/typings.ts'
@@ -21,6 +24,7 @@ import { createTables, type Tables } from '../../../src/tables/tables.ts'
 import { Deleter } from '../../../src/wal/deleter.ts'
 import { Evacuator } from '../../../src/wal/evacuate.ts'
 import { setWalGrace } from '../../../src/wal/grace.ts'
+import { Loop } from '../../../src/wal/loop.ts'
 import { enqueueOrphans } from '../../../src/wal/orphans.ts'
 import { WalSequences } from '../../../src/wal/sequences.ts'
 import { WriteAheadLog } from '../../../src/wal/wal.ts'
@@ -40,8 +44,6 @@ export interface BrokerShape {
   readonly commitIntervalMs: number
   readonly targetFileBytes: number
   readonly paused: boolean
-  /** How often a pod looks at the log's end by itself. */
-  readonly tailMs: number
 }
 
 export interface SimBroker {
@@ -55,14 +57,19 @@ export interface BrokerOptions {
   readonly process: Process
   readonly pod: string
   readonly store: ObjectStore
+  /** null: pods do not talk to each other. */
+  readonly network: PeerNetwork | null
   readonly shape: BrokerShape
   readonly logger: Logger
   readonly onStop: (error: FrazilError) => void
 }
 
+/** Shorter than real ones: runs are short. */
+const TIMINGS = { heartbeatMs: 250, suspectBeats: 3, renewMs: 1500, expireRenewals: 3, forwardMs: 2000, readMs: 50, balanceMs: 600 }
+
 /** All parts of one process, wired as src/main.ts does, but for sockets and threads. */
 export async function openBroker(options: BrokerOptions): Promise<SimBroker> {
-  const { process, pod, store, shape, logger } = options
+  const { process, pod, store, network, shape, logger } = options
   const { clock, defer, world } = process
   const registry = new Registry()
   const uuid = (): string => world.uuid()
@@ -76,7 +83,29 @@ export async function openBroker(options: BrokerOptions): Promise<SimBroker> {
     onStop: options.onStop,
     snapshots: { entries: shape.snapshotEntries, pauseMs: 300, intervalMs: 20_000, quietMs: 1000 },
     snapshotWorker: () => snapshotRunner(process),
+    fenceOlder: false,
   })
+  const pods = new Pods({
+    metadata,
+    raiseLevel: () => raiseLevel(metadata),
+    pod,
+    network,
+    clock,
+    logger,
+    registry,
+    random: () => world.random(),
+    cached: (object, start, end) => wal?.cached(object, start, end - start) ?? null,
+    timings: TIMINGS,
+  })
+  let wal: WriteAheadLog | null = null
+  try {
+    await pods.claim()
+  } catch (error) {
+    await metadata.retire().catch(() => undefined)
+    await pods.close()
+    throw error
+  }
+  const turn = (work: string) => (): boolean => pods.owns(work)
   const given = new Map([
     ['node.id', String(metadata.nodeId)],
     ['broker.id', String(metadata.nodeId)],
@@ -87,7 +116,7 @@ export async function openBroker(options: BrokerOptions): Promise<SimBroker> {
   const topicSettings = (topic: TopicView): TopicSettings => settingsCache.of(topic)
   await setWalGrace(metadata, shape.graceMs)
   const sequences = new WalSequences(metadata)
-  const wal = new WriteAheadLog({
+  wal = new WriteAheadLog({
     store,
     metadata,
     clock,
@@ -100,6 +129,7 @@ export async function openBroker(options: BrokerOptions): Promise<SimBroker> {
     hotCacheBytes: shape.hotCacheBytes,
     coldCacheBytes: Math.max(1000, shape.hotCacheBytes),
     graceMs: shape.graceMs,
+    fromPeer: (incarnation, object, start, end) => pods.readFrom(incarnation, object, start, end),
     defer,
   })
   const typings = new Typings({ store, metadata, uuid })
@@ -124,7 +154,9 @@ export async function openBroker(options: BrokerOptions): Promise<SimBroker> {
     fileBytes: shape.targetFileBytes,
     retentionCheckMs: 10_000,
     encoders: inlineEncoders(process, store),
+    keeps: (topic) => pods.owns(`table ${topic.topicId}`),
   })
+  pods.onChanged(() => tables.converter.reassess())
   const validator = new ProduceValidator({ clock, rules: topicSettings, workers: 1 })
   const groups = new GroupCoordinator({
     metadata,
@@ -132,10 +164,11 @@ export async function openBroker(options: BrokerOptions): Promise<SimBroker> {
     logger,
     registry,
     randomUuid: uuid,
+    shared: true,
     settings: () => groupSettings(brokerConfigs),
   })
   const background = [
-    new Deleter({ store, metadata, clock, logger, registry }),
+    new Deleter({ store, metadata, clock, logger, registry, turn: turn('deletions') }),
     new Evacuator({
       store,
       metadata,
@@ -149,8 +182,10 @@ export async function openBroker(options: BrokerOptions): Promise<SimBroker> {
       everyMs: shape.evacuateMs,
       segmentBytes: 2000,
       graceMs: shape.graceMs,
+      turn: turn('evacuation'),
     }),
     new Retention({
+      turn: turn('retention'),
       metadata,
       clock,
       logger,
@@ -158,6 +193,14 @@ export async function openBroker(options: BrokerOptions): Promise<SimBroker> {
       requestConversion: (topic) => tables.converter.request(topic, 'convert'),
       everyMs: 10_000,
       producerExpiryMs: 86_400_000,
+    }),
+    new TransactionTimeouts({ metadata, clock, logger, everyMs: 1000, idExpiryMs: 86_400_000 }),
+    new Loop({
+      clock,
+      everyMs: 3000,
+      pass: () => enqueueOrphans({ store, metadata, logger, graceMs: shape.graceMs }),
+      turn: turn('orphans'),
+      failed: () => {},
     }),
   ]
   const parts: ApiParts = {
@@ -171,6 +214,7 @@ export async function openBroker(options: BrokerOptions): Promise<SimBroker> {
     topicSettings,
     validateProduce: (topic, records, version) => validator.validate(topic, records, version),
     nodes: () => [{ nodeId: metadata.nodeId, rack: null, host: pod, port: 9092 }],
+    leaving: () => pods.draining && !pods.alone,
     convertTopic: async (topic) => {
       const view = metadata.state.topicByNumber(topic)
       if (view !== null) await tables.loads.flush(view)
@@ -180,31 +224,23 @@ export async function openBroker(options: BrokerOptions): Promise<SimBroker> {
   await groups.start()
   tables.start()
   for (const part of background) part.start()
-  const orphans = enqueueOrphans({ store, metadata, logger, graceMs: shape.graceMs }).catch(() => undefined)
-  const stop = new AbortController()
-  void follow(metadata, process, shape.tailMs, stop.signal)
+  await pods.join({ listeners: [{ name: 'PLAINTEXT', host: pod, port: 9092 }], rack: '' })
   return {
     engine: metadata,
     parts,
     tables,
     async close() {
-      stop.abort()
+      await pods.drain().catch(() => undefined) // it was fenced, or the log is away
+      await clock.sleep(300)
       groups.close()
       await Promise.all(background.map((part) => part.close()))
-      await orphans
       await tables.close()
-      await wal.close()
+      await wal?.close()
       await log.close()
       await Promise.all([reader.close(), validator.close()])
+      await pods.leave().catch(() => undefined)
+      await pods.close()
       await metadata.close()
     },
-  }
-}
-
-/** Looks at the log's end now and then, as a pod that hears nothing from its peers. */
-async function follow(engine: MetadataEngine, { clock, world }: Process, everyMs: number, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await clock.sleep(everyMs * (0.5 + world.random()), signal)
-    if (!signal.aborted) await engine.barrier().catch(() => undefined)
   }
 }

@@ -2,6 +2,7 @@ import type { FrazilError } from '../../../src/base/errors.ts'
 import type { Logger } from '../../../src/base/log.ts'
 import type { Bucket } from '../world/bucket.ts'
 import type { FaultCounts } from '../world/faults.ts'
+import type { PeerWires } from '../world/peers.ts'
 import { Process } from '../world/process.ts'
 import { fairWeather, ProcessStore, type StoreWeather } from '../world/store.ts'
 import type { World } from '../world/world.ts'
@@ -21,6 +22,8 @@ export interface PodOptions {
   readonly world: World
   readonly name: string
   readonly bucket: Bucket
+  /** null: pods do not talk to each other. */
+  readonly wires: PeerWires | null
   readonly shape: BrokerShape
   readonly faults: FaultCounts
   /** A process ended by itself: why. */
@@ -52,16 +55,22 @@ export class Pod {
     return this.processes.at(-1) ?? null
   }
 
+  /** A process that is meant to serve, and may be on its way to it. */
+  get isServed(): boolean {
+    return this.processes.some((one) => !one.isClosing && !one.process.paused)
+  }
+
   start(): void {
-    const { world, bucket, faults, shape } = this.#options
+    const { world, bucket, faults, shape, wires } = this.#options
     const process = new Process(world, `${this.name}.${++this.#starts}`, this.#skewMs, this.#rate)
     const weather = { ...(this.current?.weather ?? fairWeather()) }
     const running: Running = { process, weather, broker: null, gone: new Set(), isClosing: false }
     this.processes.push(running)
     world.note(`${process.name} starts`)
     const store = new ProcessStore(process, bucket, weather, faults)
+    const network = wires?.network(process) ?? null
     const onStop = (error: FrazilError): void => this.#ended(running, error)
-    openBroker({ process, pod: this.name, store, shape, logger: this.#logger(process), onStop }).then(
+    openBroker({ process, pod: this.name, store, network, shape, logger: this.#logger(process), onStop }).then(
       (broker) => {
         if (!process.alive) return
         running.broker = broker
@@ -94,6 +103,7 @@ export class Pod {
 
   #remove(running: Running): void {
     running.process.kill()
+    this.#options.wires?.gone(running.process)
     this.processes = this.processes.filter((one) => one !== running)
     for (const fn of running.gone) fn()
     running.gone.clear()
@@ -105,9 +115,8 @@ export class Pod {
     if (!running.process.alive) return
     world.note(`${running.process.name} ends: ${error.code ?? 'a bug'} ${error.message}`)
     stopped(error)
-    const replaced = running !== this.current
     this.#remove(running)
-    if (!replaced) world.after(RESTART_MS, () => void (this.current === null && this.start()))
+    world.after(RESTART_MS, () => void (this.isServed || this.start()))
   }
 
   #logger(process: Process): Logger {

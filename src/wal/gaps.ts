@@ -6,13 +6,15 @@ import type { Item } from './buffer.ts'
  * Keeps the order of an idempotent producer's batches when one of them was refused or lost before the sequencer saw it
  * (protocol 2.3: a failed batch must leave no gap). The sequencer accepts any sequence from a producer it does not know,
  * so the batches behind the failed one must be refused here, until the failed one comes again or the epoch changes. Batches
- * of a producer that it knows it judges better: the failed one may have been a repetition, or have come in by another pod.
+ * of a producer that it knows it judges better, as the failed one may have been a repetition, or have come in by another pod;
+ * only those that were here when it failed are refused, so that acknowledgements leave no gap either: five batches on, the
+ * sequencer would not know the failed one again.
  */
 export class SequenceGaps {
   readonly #max: number
   readonly #isKnown: (item: Item) => boolean
   /** Made with the first gap: it takes its memory at once. */
-  #gaps: LRUCache<string, { readonly epoch: number; readonly baseSequence: number }> | null = null
+  #gaps: LRUCache<string, Gap> | null = null
 
   /** `isKnown`: the sequencer knows the item's producer. */
   constructor(options: { readonly max: number; readonly isKnown: (item: Item) => boolean }) {
@@ -20,15 +22,15 @@ export class SequenceGaps {
     this.#isKnown = options.isKnown
   }
 
-  /** The item was not sequenced and will not be. */
-  lost(item: Item): void {
+  /** The item was not sequenced and will not be; `arrivals` counts the items that have come so far. */
+  lost(item: Item, arrivals: number): void {
     const { producerId, producerEpoch, baseSequence } = item.batch
     if (producerId < 0) return
     const key = keyOf(item)
     const gaps = (this.#gaps ??= new LRUCache({ max: this.#max }))
     const known = gaps.get(key)
-    if (known === undefined || known.epoch !== producerEpoch || isAbove(known.baseSequence, baseSequence))
-      gaps.set(key, { epoch: producerEpoch, baseSequence })
+    const isLowest = known === undefined || known.epoch !== producerEpoch || isAbove(known.baseSequence, baseSequence)
+    gaps.set(key, { epoch: producerEpoch, baseSequence: isLowest ? baseSequence : known.baseSequence, arrivals })
   }
 
   /** Kafka error code for an item about to be sequenced: 0, or OUT_OF_ORDER_SEQUENCE_NUMBER behind a gap. */
@@ -38,13 +40,19 @@ export class SequenceGaps {
     const gap = this.#gaps.get(key)
     if (gap === undefined) return Errors.NONE
     const { producerEpoch, baseSequence } = item.batch
-    if (gap.epoch === producerEpoch && !this.#isKnown(item)) {
+    if (gap.epoch === producerEpoch && (item.arrival <= gap.arrivals || !this.#isKnown(item))) {
       if (isAbove(baseSequence, gap.baseSequence)) return Errors.OUT_OF_ORDER_SEQUENCE_NUMBER
       if (baseSequence !== gap.baseSequence) return Errors.NONE
     }
     this.#gaps.delete(key)
     return Errors.NONE
   }
+}
+
+interface Gap {
+  readonly epoch: number
+  readonly baseSequence: number
+  readonly arrivals: number
 }
 
 /** Sequences begin at 0 again after 2^31 - 1. */

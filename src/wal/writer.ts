@@ -50,6 +50,8 @@ export class WalWriter {
   readonly #idle: (() => void)[] = []
   #open = new WalBuffer()
   #inFlight = 0
+  /** Items appended so far. */
+  #arrivals = 0
   #linger: Timer | null = null
   #lingered = false
   #deferred = false
@@ -76,7 +78,17 @@ export class WalWriter {
       if (this.#open.items.length > 0 && this.#open.sizeBytes + sizeBytes > this.#options.maxBytes) this.#closeBuffer()
       const request: Request = { answers: Array.from<AppendedBatch>({ length: items.length }), resolve, reject }
       items.forEach(({ topic, partition, batch, ready }, index) => {
-        this.#open.add({ topic, partition, batch, ready: this.#outcome(ready), request, index, refused: 0, byteOffset: 0 })
+        this.#open.add({
+          topic,
+          partition,
+          batch,
+          ready: this.#outcome(ready),
+          request,
+          index,
+          refused: 0,
+          byteOffset: 0,
+          arrival: ++this.#arrivals,
+        })
       })
       this.#consider()
     })
@@ -181,7 +193,7 @@ export class WalWriter {
     }
     for (const item of buffer.items) {
       if (item.refused === 0) item.refused = this.#gaps.check(item)
-      else this.#gaps.lost(item)
+      else this.#gaps.lost(item, this.#arrivals)
       if (item.refused !== 0) item.request.answers[item.index] = refusal(item.refused)
     }
     const live = buffer.items.filter((item) => item.refused === 0)
@@ -229,7 +241,7 @@ export class WalWriter {
   }
 
   #lost(buffer: WalBuffer, error: unknown): void {
-    for (const item of buffer.items) this.#gaps.lost(item)
+    for (const item of buffer.items) this.#gaps.lost(item, this.#arrivals)
     buffer.fail(error)
   }
 

@@ -13,6 +13,7 @@ const { values } = parseArgs({
     operations: { type: 'string' },
     faults: { type: 'string' },
     trace: { type: 'boolean', default: false },
+    /** Ends with the first seed that fails, and looks for no shorter run. */
     stop: { type: 'boolean', default: false },
   },
 })
@@ -31,6 +32,7 @@ const faults = new Map<string, number>()
 const failed: SeedResult[] = []
 let seeds = 0
 let records = 0
+let transactions = 0
 let reads = 0
 let tableRows = 0
 let operations = 0
@@ -40,6 +42,7 @@ for (let seed = first; seed < first + Number(values.seeds) && performance.now() 
   const result = await runSeed(seed, { ...options, keepTrace: values.trace })
   seeds++
   records += result.records
+  transactions += result.transactions
   reads += result.reads
   tableRows += result.tableRows
   operations += result.operations
@@ -58,7 +61,7 @@ const cpu = process.cpuUsage(startCpu)
 const cpuSeconds = (cpu.user + cpu.system) / 1e6
 console.log(`${seeds} seeds, ${(seeds / seconds).toFixed(1)} a second, ${(seeds / cpuSeconds).toFixed(1)} a CPU second`)
 console.log(
-  `${operations} operations, ${records} records, ${reads} reads checked, ${tableRows} table rows checked; at least ${fewestFaults} faults a seed`,
+  `${operations} operations, ${records} records, ${transactions} transactions, ${reads} reads checked, ${tableRows} table rows checked; at least ${fewestFaults} faults a seed`,
 )
 console.log(
   [...faults]
@@ -67,7 +70,7 @@ console.log(
     .join(', '),
 )
 console.log(failed.length === 0 ? 'no seed failed' : `${failed.length} seeds failed: ${failed.map(({ seed }) => seed).join(' ')}`)
-if (failed.length > 0 && !values.trace) {
+if (failed.length > 0 && !values.trace && !values.stop) {
   const known = await shortest(failed[0])
   console.log(
     `\nThe shortest known run that fails: --from ${known.seed} --seeds 1 --operations ${known.operations} --faults ${known.kinds.join(',')} --trace`,

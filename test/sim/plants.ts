@@ -132,8 +132,7 @@ export const PLANTS: readonly Plant[] = [
       {
         file: 'src/metadata/apply/producers.ts',
         find: 'const batch = producerRows.findBatch(slot, baseSequence, count)',
-        replace:
-          'const batch = producerRows.findBatch(slot, baseSequence, count)\n  if (batch >= 0 && "forgets" in rooms) return ACCEPT',
+        replace: 'const batch = producerRows.findBatch(slot, baseSequence, count)\n  if (batch >= 0 && "forgets" in rooms) return ACCEPT',
       },
     ],
   },
@@ -171,7 +170,7 @@ export const PLANTS: readonly Plant[] = [
       {
         file: 'src/wal/gaps.ts',
         find: 'if (isAbove(baseSequence, gap.baseSequence)) return Errors.OUT_OF_ORDER_SEQUENCE_NUMBER',
-        replace: '',
+        replace: ';',
       },
     ],
   },
@@ -181,9 +180,9 @@ export const PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'src/wal/gaps.ts',
-        find: 'if (gap.epoch === producerEpoch && !this.#isKnown(item)) {',
+        find: 'const { producerEpoch, baseSequence } = item.batch',
         replace:
-          'if (gap.epoch === producerEpoch && gap.baseSequence !== baseSequence) return Errors.OUT_OF_ORDER_SEQUENCE_NUMBER\n    if (gap.epoch === producerEpoch && !this.#isKnown(item)) {',
+          'const { producerEpoch, baseSequence } = item.batch\n    if (gap.baseSequence !== baseSequence) return Errors.OUT_OF_ORDER_SEQUENCE_NUMBER',
       },
     ],
   },
@@ -206,6 +205,28 @@ export const PLANTS: readonly Plant[] = [
         file: 'src/metadata/logs/storeEntries.ts',
         find: 'return (await get(number))?.equals(bytes) === true',
         replace: 'return (await get(number)) !== null',
+      },
+    ],
+  },
+  {
+    name: 'wrong-aborted-list',
+    rule: 'L17: a fetch names the aborted transactions whose records it serves',
+    patches: [
+      {
+        file: 'src/log/partitionReader.ts',
+        find: 'out.aborted = aborted.filter((one) => one.firstOffset < out.nextOffset)',
+        replace: 'out.aborted = aborted.slice(1).filter((one) => one.firstOffset < out.nextOffset)',
+      },
+    ],
+  },
+  {
+    name: 'aborted-rows-in-the-table',
+    rule: 'P3: no row of an aborted transaction',
+    patches: [
+      {
+        file: 'src/tables/convert/aborted.ts',
+        find: 'for (const { producerId, firstOffset, lastOffset } of aborted) {',
+        replace: 'for (const { producerId, firstOffset, lastOffset } of aborted.slice(1)) {',
       },
     ],
   },

@@ -4,8 +4,9 @@ import { Connection, type NetworkWeather } from './clients/connection.ts'
 import { Consumer } from './clients/consumer.ts'
 import { reachable, type Cluster } from './clients/cluster.ts'
 import { IdempotentProducer, PlainProducer, type Producer } from './clients/producer.ts'
+import { TransactionalProducer } from './clients/transactional.ts'
 import { Prober } from './clients/prober.ts'
-import { judgeLog, judgeStates, judgeTable, readAll } from './judge/final.ts'
+import { judgeLog, judgeStates, judgeTable, readAll, readCommitted } from './judge/final.ts'
 import { History, type Violation } from './judge/history.ts'
 import { FAULT_KINDS, Nemesis, type FaultKind } from './nemesis.ts'
 import { Pod, type Running } from './pod/pod.ts'
@@ -27,6 +28,7 @@ export interface SeedResult {
   readonly violations: readonly Violation[]
   readonly operations: number
   readonly records: number
+  readonly transactions: number
   readonly reads: number
   readonly tableRows: number
   readonly faults: ReadonlyMap<string, number>
@@ -65,7 +67,13 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
         shape: shape.broker,
         faults,
         stopped: (error) => {
-          if (error.code !== 'STORE_IN_USE' && error.code !== 'FENCED' && error.code !== 'LOG_UNAVAILABLE' && error.code !== 'CLOSED' && error.code !== 'STORE_UNAVAILABLE')
+          if (
+            error.code !== 'STORE_IN_USE' &&
+            error.code !== 'FENCED' &&
+            error.code !== 'LOG_UNAVAILABLE' &&
+            error.code !== 'CLOSED' &&
+            error.code !== 'STORE_UNAVAILABLE'
+          )
             history.wrong('error', `a pod stopped: ${error.code ?? 'a bug'} ${error.stack}`)
         },
       }),
@@ -97,6 +105,7 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
         clients.push(producer)
       }
     }
+    for (let i = 0; i < shape.transactional; i++) clients.push(new TransactionalProducer(cluster, ++producers))
     for (let i = 0; i < shape.consumers; i++) clients.push(new Consumer(cluster, i))
     for (let i = 0; i < 2; i++) clients.push(new Prober(cluster, i))
     const running = [nemesis, ...clients].map((one) => one.run())
@@ -119,6 +128,7 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
     violations: history.violations,
     operations: cluster.operations,
     records: history.records,
+    transactions: history.transactions,
     reads: history.reads,
     tableRows,
     faults: faults.byKind,
@@ -171,6 +181,7 @@ async function judge(cluster: Cluster, bucket: Bucket): Promise<number> {
   await until(world, () => first.current?.broker != null, 'a fresh process does not start')
   const fresh: Running = first.current!
   await within(world, SETTLE_WITHIN_MS, readAll(cluster, fresh), 'the log cannot be read by a fresh process')
+  await within(world, SETTLE_WITHIN_MS, readCommitted(cluster, fresh), 'what is committed cannot be read')
   judgeLog(cluster, fresh)
   const running = cluster.pods.map((pod) => pod.current!)
   for (const { broker } of running) await within(world, SETTLE_WITHIN_MS, broker!.engine.barrier(), 'a pod cannot reach the end of the log')

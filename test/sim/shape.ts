@@ -7,6 +7,7 @@ export interface Shape {
   /** Producers of each partition. */
   readonly producersEach: number
   readonly consumers: number
+  readonly transactional: number
   readonly faultEveryMs: number
   /** Pods talk to each other. */
   readonly isLinked: boolean
@@ -21,7 +22,8 @@ export function shapeOf(world: World): Shape {
     pods: world.pick([1, 2, 2, 3]),
     partitions: world.pick([1, 2, 3]),
     producersEach: world.pick([1, 2, 3]),
-    consumers: world.pick([1, 2]),
+    consumers: 2,
+    transactional: world.pick([0, 0, 1, 2]),
     isLinked: world.chance(0.8),
     faultEveryMs: world.pick([300, 600, 1000]),
     topicConfigs: { 'table.commit.interval.ms': world.pick(['500', '3000']) },

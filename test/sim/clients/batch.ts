@@ -45,8 +45,15 @@ export interface ReadRecord {
   readonly control: number
 }
 
+export interface ReadBatches {
+  readonly records: readonly ReadRecord[]
+  /** Behind the last batch, whether it holds records or not; -1 without any. */
+  readonly nextOffset: number
+}
+
 /** The records of whole batches. Error: a text that says what is wrong with the bytes. */
-export function decodeBatches(bytes: Uint8Array): readonly ReadRecord[] | string {
+export function decodeBatches(bytes: Uint8Array): ReadBatches | string {
+  let nextOffset = -1
   const records: ReadRecord[] = []
   const cursor = new RecordCursor()
   for (let at = 0; at < bytes.length;) {
@@ -70,7 +77,8 @@ export function decodeBatches(bytes: Uint8Array): readonly ReadRecord[] | string
         control: isControl ? (plain[cursor.keyStart + 3] ?? -1) : -1,
       })
     }
+    nextOffset = header.baseOffset + header.lastOffsetDelta + 1
     at = end
   }
-  return records
+  return { records, nextOffset }
 }

@@ -2,7 +2,8 @@ import { errorName, Errors } from '../../../protocol/index.ts'
 import type { SentBatch } from '../judge/history.ts'
 import { encodeBatch } from './batch.ts'
 import { Endpoint, type Cluster } from './cluster.ts'
-import type { Connection } from './connection.ts'
+import { START_WALL_MS } from '../world/world.ts'
+import type { Connection, Reply } from './connection.ts'
 
 const MAX_IN_FLIGHT = 5
 const BACKOFF_MS = 60
@@ -60,30 +61,33 @@ export abstract class Producer {
     this.next += count
     return batch
   }
+}
 
-  protected async send(connection: Connection, batch: SentBatch, ids: { producerId: number; sequence: number; codec: number }) {
-    const { world, topicId } = this.cluster
-    const values = Array.from({ length: batch.count }, (_, i) => `${batch.producer}/${batch.first + i}`)
-    const timestampMs = 1_798_761_600_000 + Math.floor(world.nowMs)
-    const records = encodeBatch({
-      values,
-      timestampMs,
-      producerId: ids.producerId,
-      epoch: ids.producerId < 0 ? -1 : 0,
-      sequence: ids.sequence,
-      codec: ids.codec,
-    })
-    const partitionData = [{ index: this.partition, records }]
-    const request = { transactionalId: null, acks: -1, timeoutMs: 5000, topicData: [{ name: '', topicId, partitionData }] }
-    const reply = await connection.call(0, 13, request, (response: ProduceResponse): Outcome => {
-      const { errorCode, baseOffset } = response.responses[0].partitionResponses[0]
-      return { error: errorCode, baseOffset }
-    })
-    this.cluster.operations++
-    const told = reply.kind === 'answer' ? `${errorName(reply.value.error)} ${reply.value.baseOffset}` : reply.kind
-    world.note(`producer ${this.id} ${batch.first}+${batch.count} to ${connection.running.process.name}: ${told}`)
-    return reply
-  }
+export interface ProducerIds {
+  readonly producerId: number
+  readonly epoch?: number
+  readonly sequence: number
+  readonly codec: number
+  readonly transactionalId?: string
+}
+
+/** Produces one batch; what the pod told of it. */
+export async function sendBatch(cluster: Cluster, connection: Connection, batch: SentBatch, ids: ProducerIds): Promise<Reply<Outcome>> {
+  const { world, topicId } = cluster
+  const { producerId, epoch = producerId < 0 ? -1 : 0, sequence, codec, transactionalId = null } = ids
+  const values = Array.from({ length: batch.count }, (_, i) => `${batch.producer}/${batch.first + i}`)
+  const timestampMs = START_WALL_MS + Math.floor(world.nowMs)
+  const records = encodeBatch({ values, timestampMs, producerId, epoch, sequence, codec, transactional: transactionalId !== null })
+  const partitionData = [{ index: batch.partition, records }]
+  const request = { transactionalId, acks: -1, timeoutMs: 5000, topicData: [{ name: '', topicId, partitionData }] }
+  const reply = await connection.call(0, 13, request, (response: ProduceResponse): Outcome => {
+    const { errorCode, baseOffset } = response.responses[0].partitionResponses[0]
+    return { error: errorCode, baseOffset }
+  })
+  cluster.operations++
+  const told = reply.kind === 'answer' ? `${errorName(reply.value.error)} ${reply.value.baseOffset}` : reply.kind
+  world.note(`producer ${batch.producer} ${batch.first}+${batch.count} to ${connection.running.process.name}: ${told}`)
+  return reply
 }
 
 interface ProduceResponse {
@@ -101,7 +105,7 @@ export class PlainProducer extends Producer {
       const connection = this.endpoint.connect()
       if (connection === null) continue
       const batch = this.take()
-      const reply = await this.send(connection, batch, { producerId: -1, sequence: -1, codec: 0 })
+      const reply = await sendBatch(this.cluster, connection, batch, { producerId: -1, sequence: -1, codec: 0 })
       if (reply.kind === 'answer' && reply.value.error === Errors.NONE) history.acked(batch, reply.value.baseOffset)
       else this.endpoint.leave()
     }
@@ -164,7 +168,7 @@ export class IdempotentProducer extends Producer {
   async #deliver(connection: Connection, one: Unanswered): Promise<boolean> {
     const { history } = this.cluster
     const { batch, sequence, codec } = one
-    const reply = await this.send(connection, batch, { producerId: this.#producerId, sequence, codec })
+    const reply = await sendBatch(this.cluster, connection, batch, { producerId: this.#producerId, sequence, codec })
     if (reply.kind !== 'answer') return false
     const { error, baseOffset } = reply.value
     if (error === Errors.NONE) {

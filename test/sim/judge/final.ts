@@ -33,7 +33,7 @@ export async function readAll(cluster: Cluster, running: Running): Promise<void>
     const positions = new Map([[partition, logStartOffset]])
     for (let empty = 0; positions.get(partition)! < endOffset && empty < EMPTY_MAX;) {
       const before = positions.get(partition)!
-      await fetchInto(cluster, connection, positions, 'the last reader', 100)
+      await fetchInto(cluster, connection, positions, 'the last reader', { waitMs: 100, isCommitted: false })
       if (positions.get(partition) === before) empty++
       else empty = 0
     }
@@ -41,6 +41,42 @@ export async function readAll(cluster: Cluster, running: Running): Promise<void>
       history.wrong('lost', `${name}: partition ${partition} cannot be read from ${positions.get(partition)} on, it ends at ${endOffset}`)
   }
   connection.close()
+}
+
+/** What a reader of committed records sees: every committed transaction, none of an aborted one, all or nothing of the others. */
+export async function readCommitted(cluster: Cluster, running: Running): Promise<void> {
+  const { world, history, faults, network } = cluster
+  const { state } = running.broker!.engine
+  const topic = state.topicByName(cluster.topic)!
+  const connection = new Connection(world, running, network, faults)
+  const delivered = new Set<string>()
+  const starts: number[] = []
+  const ends: number[] = []
+  for (const { partition } of history.partitions) {
+    const { logStartOffset, lastStableOffset } = state.partition(topic.topic, partition)!
+    starts.push(logStartOffset)
+    ends.push(lastStableOffset)
+    const positions = new Map([[partition, logStartOffset]])
+    for (let empty = 0; positions.get(partition)! < lastStableOffset && empty < EMPTY_MAX;) {
+      const before = positions.get(partition)!
+      await fetchInto(cluster, connection, positions, 'the last committed reader', { waitMs: 100, isCommitted: true, delivered })
+      empty = positions.get(partition) === before ? empty + 1 : 0
+    }
+  }
+  connection.close()
+  const outcomes = new Map<string, { value: string; isThere: boolean }>()
+  for (const { transaction, producer, first, partition, state: told, baseOffset } of history.batches) {
+    const value = `${producer}/${first}`
+    const isThere = delivered.has(value)
+    if (told !== 'acked' || baseOffset < starts[partition] || baseOffset >= ends[partition]) continue
+    if ((transaction === null || transaction.state === 'committed') && !isThere)
+      history.wrong('lost', `${value} is committed and was not read as such`)
+    if (transaction?.state !== 'unknown') continue
+    const other = outcomes.get(transaction.id)
+    if (other !== undefined && other.isThere !== isThere)
+      history.wrong('aborted', `${transaction.id} is torn: ${value} and ${other.value}, and only one of them is committed`)
+    outcomes.set(transaction.id, { value, isThere })
+  }
 }
 
 /** Every acknowledged record is where it was acknowledged, in the order of its producer. */
@@ -51,7 +87,14 @@ export function judgeLog(cluster: Cluster, running: Running): void {
   for (const known of history.partitions) {
     const { logStartOffset, endOffset } = state.partition(topic.topic, known.partition)!
     for (let offset = logStartOffset; offset < endOffset; offset++) {
-      if (!known.values.has(offset)) history.wrong('lost', `offset ${offset} of partition ${known.partition} holds nothing that was read`)
+      if (!known.values.has(offset) && !history.mayBeHole(known.partition, offset))
+        history.wrong('lost', `offset ${offset} of partition ${known.partition} holds nothing that was read`)
+    }
+  }
+  for (const known of history.partitions) {
+    for (const [offset, by] of known.holes) {
+      if (!history.mayBeHole(known.partition, offset) && !known.markers.has(offset))
+        history.wrong('skipped', `${known.values.get(offset)} at offset ${offset} of partition ${known.partition} was passed over (${by})`)
     }
   }
   const last = new Map<string, { first: number; offset: number }>()
@@ -67,13 +110,13 @@ export function judgeLog(cluster: Cluster, running: Running): void {
         history.wrong('reordered', `${producer}/${first + i} of partition ${partition} is at ${offset}, its batch begins at ${base}`)
     }
     if (base === undefined || !batch.ordered) continue
-    const before = last.get(`${producer}`)
+    const before = last.get(`${producer} ${partition}`)
     if (before !== undefined && before.offset > base)
       history.wrong(
         'reordered',
         `${producer}/${first} of partition ${partition} is at ${base}, ${producer}/${before.first} before it at ${before.offset}`,
       )
-    last.set(`${producer}`, { first, offset: base })
+    last.set(`${producer} ${partition}`, { first, offset: base })
   }
 }
 
@@ -105,11 +148,12 @@ export async function judgeTable(cluster: Cluster, running: Running, bucket: Buc
     for (const group of index.groups) {
       const list = batchesOf(await openGroup(group, index.footer, Buffer.from(body.subarray(group.start, group.end))))
       list.batches.forEach((bytes, i) => {
-        const records = decodeBatches(Buffer.from(bytes))
+        const read = decodeBatches(Buffer.from(bytes))
         const partition = list.partitions[i]
-        if (typeof records === 'string') return history.wrong('table', `${file.key}: ${records}`)
-        for (const { offset, value } of records) {
+        if (typeof read === 'string') return history.wrong('table', `${file.key}: ${read}`)
+        for (const { offset, value } of read.records) {
           count++
+          if (history.batchOf(value)?.transaction?.state === 'aborted') history.wrong('aborted', `${value} was aborted and is in the table`)
           if (rows[partition].has(offset)) history.wrong('table', `offset ${offset} of partition ${partition} is in the table twice`)
           rows[partition].set(offset, value)
           history.seen(partition, offset, value, `table file ${file.key}`)
@@ -121,7 +165,7 @@ export async function judgeTable(cluster: Cluster, running: Running, bucket: Buc
     const converted = state.firstUnconverted(topic.topic, known.partition)
     const { logStartOffset } = state.partition(topic.topic, known.partition)!
     for (let offset = logStartOffset; offset < converted; offset++) {
-      if (!rows[known.partition].has(offset))
+      if (!rows[known.partition].has(offset) && !history.mayBeHole(known.partition, offset))
         history.wrong('table', `offset ${offset} of partition ${known.partition} is converted, and in no file`)
     }
     for (const offset of rows[known.partition].keys()) {

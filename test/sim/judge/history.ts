@@ -1,3 +1,9 @@
+export interface Transaction {
+  readonly id: string
+  /** What is certain of it. */
+  state: 'open' | 'unknown' | 'committed' | 'aborted'
+}
+
 /** One batch as its producer knows it. */
 export interface SentBatch {
   readonly producer: number
@@ -9,6 +15,7 @@ export interface SentBatch {
   readonly aboveOffset: number
   /** Its producer's batches keep their order. */
   readonly ordered: boolean
+  readonly transaction: Transaction | null
   /** What is certain of it; `open` may or may not have happened. */
   state: 'open' | 'acked'
   /** Of an acknowledged batch. */
@@ -39,6 +46,10 @@ export class PartitionHistory {
   /** The value that was seen, or acknowledged, at each offset. */
   readonly values = new Map<number, string>()
   readonly offsets = new Map<string, number>()
+  /** Offsets that were passed over by a reader: markers, or records of aborted transactions that are in the table by now. */
+  readonly holes = new Map<number, string>()
+  /** Offsets of control records that were seen. */
+  readonly markers = new Set<number>()
   /** End of the highest acknowledged batch. */
   ackedEnd = 0
   /** Highest log start that a trim may have set, and the highest it has certainly set. */
@@ -56,6 +67,7 @@ export class History {
   readonly violations: Violation[] = []
   readonly #byValue = new Map<string, SentBatch>()
   records = 0
+  transactions = 0
   reads = 0
 
   constructor(partitions: number) {
@@ -66,9 +78,26 @@ export class History {
     if (this.violations.length < 50) this.violations.push({ kind, what })
   }
 
-  sent(producer: number, partition: number, first: number, count: number, ordered: boolean): SentBatch {
+  sent(
+    producer: number,
+    partition: number,
+    first: number,
+    count: number,
+    ordered: boolean,
+    transaction: Transaction | null = null,
+  ): SentBatch {
     const { ackedEnd } = this.partitions[partition]
-    const batch: SentBatch = { producer, partition, first, count, aboveOffset: ackedEnd, ordered, state: 'open', baseOffset: -1 }
+    const batch: SentBatch = {
+      producer,
+      partition,
+      first,
+      count,
+      aboveOffset: ackedEnd,
+      ordered,
+      transaction,
+      state: 'open',
+      baseOffset: -1,
+    }
     this.batches.push(batch)
     for (let n = first; n < first + count; n++) this.#byValue.set(`${producer}/${n}`, batch)
     this.records += count
@@ -93,6 +122,28 @@ export class History {
   seen(partition: number, offset: number, value: string, by: string): void {
     this.reads++
     this.#at(partition, offset, value, by)
+  }
+
+  /** A reader went from one offset to another without a record: those between must be markers, or of aborted transactions. */
+  passed(partition: number, from: number, to: number, by: string): void {
+    const known = this.partitions[partition]
+    for (let offset = Math.max(from, known.trimAsked); offset < to; offset++) {
+      if (this.transactions === 0) this.wrong('skipped', `offset ${offset} of partition ${partition} was passed over (${by})`)
+      else known.holes.set(offset, by)
+    }
+  }
+
+  /** True when nothing at this offset may ever have been there to read. */
+  mayBeHole(partition: number, offset: number): boolean {
+    if (this.transactions === 0) return false
+    const value = this.partitions[partition].values.get(offset)
+    const transaction = value === undefined ? null : this.#byValue.get(value)!.transaction
+    return value === undefined || (transaction !== null && transaction.state !== 'committed')
+  }
+
+  /** The batch that a value belongs to. */
+  batchOf(value: string): SentBatch | undefined {
+    return this.#byValue.get(value)
   }
 
   #at(partition: number, offset: number, value: string, by: string): void {

@@ -5,6 +5,11 @@ import { LeafWriter, type ColumnBounds } from './leafWriter.ts'
 import type { PageContext } from './page.ts'
 import type { Leaf } from './schema.ts'
 
+/** Up to here a loop beats a view and a call. */
+const COPY_BYTES = 80
+/** A value of this size may fill a page by itself. */
+const LARGE_BYTES = 4096
+
 /** Byte strings as DELTA_LENGTH_BYTE_ARRAY: all lengths, then all bytes, which makes a page one copy in and out. */
 export class BytesWriter extends LeafWriter {
   #bytes = Buffer.allocUnsafeSlow(4096)
@@ -29,10 +34,11 @@ export class BytesWriter extends LeafWriter {
   put(buf: Uint8Array, start: number, end: number, repetition = 0): void {
     this.begin(this.leaf.maxDefinition, repetition)
     const sizeBytes = end - start
+    if (sizeBytes >= LARGE_BYTES) this.checkPage()
     const at = this.#end
     if (at + sizeBytes > this.#bytes.length) this.#grow(at + sizeBytes)
     const bytes = this.#bytes
-    if (sizeBytes <= 32) for (let i = 0; i < sizeBytes; i++) bytes[at + i] = buf[start + i]
+    if (sizeBytes <= COPY_BYTES) for (let i = 0; i < sizeBytes; i++) bytes[at + i] = buf[start + i]
     else bytes.set(buf.subarray(start, end), at)
     this.#end = at + sizeBytes
     if (this.#count === this.#lengths.length) {

@@ -2,6 +2,9 @@ import { Encoding, type ColumnStatistics } from './footer.ts'
 import { dataPage, type PageContext, type StoredPage } from './page.ts'
 import type { Leaf } from './schema.ts'
 
+/** Pages that are this small are kept to their size. */
+const CHECKED_PAGE_BYTES = 64 * 1024
+
 /** What a finished column chunk is made of; `dictionary` comes first in the file. */
 export interface StoredChunk {
   readonly leaf: Leaf
@@ -35,6 +38,8 @@ export abstract class LeafWriter {
   protected readonly context: PageContext
   readonly #pageRows: number
   readonly #pageBytes: number
+  /** How often the page's size is looked at: every eighth row, every row once values are large. */
+  #checkMask: number
   #levels = 0
   #rows = 0
   #nulls = 0
@@ -55,6 +60,7 @@ export abstract class LeafWriter {
     this.context = context
     this.#pageRows = context.limits.pageRows
     this.#pageBytes = context.limits.pageBytes
+    this.#checkMask = context.limits.pageBytes < CHECKED_PAGE_BYTES ? 0 : 7
     this.#definition = leaf.maxDefinition > 0 ? new Uint8Array(1024) : null
     this.#repetition = leaf.maxRepetition > 0 ? new Uint8Array(1024) : null
   }
@@ -148,8 +154,13 @@ export abstract class LeafWriter {
     this.#levels++
   }
 
+  /** Values are large from here on: the page's size is looked at with every row. */
+  protected checkPage(): void {
+    this.#checkMask = 0
+  }
+
   #closeFull(): void {
-    if (this.#rows >= this.#pageRows || this.pendingBytes() >= this.#pageBytes) this.#finishPage()
+    if (this.#rows >= this.#pageRows || ((this.#rows & this.#checkMask) === 0 && this.pendingBytes() >= this.#pageBytes)) this.#finishPage()
   }
 
   #finishPage(): void {

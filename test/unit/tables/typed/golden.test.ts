@@ -62,7 +62,6 @@ it('rows of the first recipes come back byte for byte', async () => {
       3: { type: 'JSON', schema: JSON_SCHEMA },
     })
     const made = await makeFile(rows(), source)
-    expect(made.counts).toEqual({ exact: 27, raw: 0, undecodable: 0 })
     writeFileSync(file, gzipSync(made.bytes))
     writeFileSync(typing, `${printTyping(made.typing)}\n`)
   }

@@ -40,6 +40,15 @@ async function run(args: readonly string[]): Promise<void> {
     if (process.env['npm_lifecycle_event'] !== undefined) endWithParent()
     const { serve } = await import('../main.ts')
     await serve(settings)
+  } else if (command === 'check') {
+    const own = new Set(['--repair', '--quick'])
+    const settings = loadSettings(
+      args.slice(1).filter((arg) => !own.has(arg)),
+      process.env,
+      readYaml,
+    )
+    const { check } = await import('./check.ts')
+    process.exitCode = await check(settings, { repair: args.includes('--repair'), quick: args.includes('--quick') })
   } else if (command === 'config-docs') {
     process.stdout.write(configDocs())
   } else if (command === 'version' || command === '--version') {

@@ -13,6 +13,9 @@ export function helpText(): string {
   return `frazil: a Kafka-wire-compatible broker whose topics are Iceberg tables
 
 usage: frazil serve [--config FILE] [--SETTING VALUE …]
+       frazil check [--quick] [--repair] [--SETTING VALUE …]
+                               verifies a store that no pod uses: objects, sizes, checksums, offsets; --quick: no rows of tables,
+                               --repair: writes what is proven (snapshots of the metadata)
        frazil config-docs      the settings, topic and broker keys as docs/CONFIG.md has them
        frazil version
        frazil --help

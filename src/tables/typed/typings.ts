@@ -17,7 +17,7 @@ export interface CurrentTyping {
 
 export interface TypingsOptions {
   readonly store: ObjectStore
-  readonly metadata: Metadata
+  readonly metadata: Pick<Metadata, 'state' | 'propose'>
   readonly uuid: () => string
 }
 

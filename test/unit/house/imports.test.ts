@@ -22,7 +22,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/http': ['src/base'],
   'src/wiring': ['src/server', 'src/pods', 'src/schemas', 'src/storage', 'src/metadata', 'src/base'],
   'src/pods': ['src/metadata', 'src/wal', 'src/base', 'protocol'],
-  'src/cli': ['src/base', 'src/main.ts'],
+  'src/check': ['src/tables', 'src/log', 'src/wal', 'src/metadata', 'src/storage', 'src/base', 'protocol'],
+  'src/cli': ['src/base', 'src/check', 'src/wiring', 'src/tables', 'src/metadata', 'src/storage', 'src/main.ts'],
 }
 
 function files(folder: string): string[] {

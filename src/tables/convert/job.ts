@@ -184,6 +184,7 @@ export class ConversionJob {
     const { metadata, schemas, settings, typings } = this.#options
     const { valueSchema, keySchema } = settings(topic).table
     const table = metadata.state.table(topic.topic)
+    if (metadata.state.level < TYPING_LEVEL) return null
     const setting = settingOf(valueSchema)
     const values = setting !== null || (valueSchema === 'auto' && schemas !== null)
     const keys = keySchema === 'auto' && schemas !== null
@@ -241,6 +242,8 @@ export class ConversionJob {
   }
 }
 
+/** Feature level from which tables have typings (L5). */
+const TYPING_LEVEL = 2
 /** How often a file is begun anew because further schemas turned up in it. */
 const SCHEMA_ATTEMPTS = 32
 

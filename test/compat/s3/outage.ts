@@ -32,11 +32,11 @@ await admin.createTopics({ topics: [{ topic: TOPIC, numPartitions: PARTITIONS, r
 
 /** Acknowledged numbers by partition; of what failed for good nothing is said. */
 const acknowledged = Array.from({ length: PARTITIONS }, (): number[] => [])
-let running = true
+const stop = new AbortController()
 async function produce(partition: number): Promise<void> {
   const producer: Producer = kafka.producer({ idempotent: true, maxInFlightRequests: 1 })
   await producer.connect()
-  for (let next = 0; running; next += BATCH) {
+  for (let next = 0; !stop.signal.aborted; next += BATCH) {
     const numbers = Array.from({ length: BATCH }, (_, i) => next + i)
     // an idempotent producer repeats until it knows
     await producer.send({ topic: TOPIC, acks: -1, messages: numbers.map((number) => ({ partition, value: String(number) })) })
@@ -58,7 +58,7 @@ for (let round = 0; round < rounds; round++) {
   }
 }
 await sleep(healthyMs)
-running = false
+stop.abort()
 await producers
 const retries = await broker.metric('frazil_store_retries_total')
 

@@ -18,6 +18,7 @@ export function greet(settings: Settings, listeners: readonly Address[], http: {
   process.stdout.write(`frazil ${version()} is ready
   Kafka clients   ${listeners.map((one) => `${one.name}://${authority(one.host, one.port)}`).join(' ')}
   Iceberg catalog ${web}/iceberg
+  Schema Registry ${settings.schemaRegistry === '' ? `${web}/schemas` : 'an outside one (schema-registry)'}
   metrics, health ${web}/metrics ${web}/health/ready
   bytes           ${settings.store.startsWith('file:') ? resolve(folderOf('store', settings.store)) : settings.store}
 try

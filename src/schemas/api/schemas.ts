@@ -80,13 +80,13 @@ export function schemaRoutes(app: FastifyInstance, prefix: string, registry: Sch
   app.get<IdRoute>(`${at}/ids/:id`, async (request) => {
     const content = await byId(request)
     const body = await formatted(registry, content, text(request.query, 'format'))
-    const { row, version } = users(content, true).at(-1) ?? {}
-    const asked = text(request.query, 'subject') !== undefined && row !== undefined
+    // every deserializer asks this: who has the schema is looked for only when a subject is named
+    const user = text(request.query, 'subject') === undefined ? undefined : users(content, true).at(-1)
     const ids = flag(request.query, 'fetchMaxId') ? [...store.view.contents(content.context)].map(({ id }) => id) : []
     return {
       ...bodyFields(body),
       guid: content.guid,
-      ...(asked ? { subject: formatSubject(row), version } : {}),
+      ...(user === undefined ? {} : { subject: formatSubject(user.row), version: user.version }),
       ...(ids.length === 0 ? {} : { maxId: Math.max(...ids) }),
     }
   })

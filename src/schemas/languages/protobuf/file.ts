@@ -31,6 +31,7 @@ export function readFile(text: string, references: readonly ResolvedReference[])
   const loaded = new Set<string>()
   const load = (source: string, name: string): { statements: Statement[]; package: string; imports: ProtoImport[] } => {
     const statements = statementsOf(source)
+    checkHead(statements)
     const imports = importsOf(statements)
     for (const { name: imported, kind } of imports) {
       if (loaded.has(imported)) continue
@@ -91,6 +92,17 @@ function declared(root: Root, name: string, statements: readonly Statement[]): P
     else if (tokens[0] === 'service' && object instanceof protobuf.Service) services.push(object)
   }
   return { messages, enums, services }
+}
+
+/** protobufjs passes over some of what makes no sense here. */
+function checkHead(statements: readonly Statement[]): void {
+  for (const { tokens, block } of statements) {
+    const [word] = tokens
+    const right =
+      block !== null ||
+      (word === 'package' ? tokens.length === 2 && /^[\w.]+$/.test(tokens[1]) : word === 'import' ? /^["']/.test(tokens.at(-1)!) : true)
+    if (!right || (word === 'option' && !tokens.includes('='))) throw invalid(`the Protobuf schema is not valid: ${tokens.join(' ')}`)
+  }
 }
 
 function syntaxOf(statements: readonly Statement[]): string {

@@ -1,15 +1,18 @@
 import { FrazilError } from '../../../base/errors.ts'
 import { DEPTH_MAX } from '../language.ts'
 
-const TOKEN = /\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|[A-Za-z0-9_.]+|[^\s]/y
+const TOKEN =
+  /\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|[A-Za-z0-9_.]+|[-+{}[\]()<>=;:,.\/~$@!%^&*|#?`\\]/y
 
-/** The tokens of a .proto file; white space and comments are none. Error: SCHEMA_INVALID. */
+/** The tokens of a .proto file; white space and comments are none. Error: SCHEMA_INVALID, also for a text that does not end. */
 export function tokensOf(text: string): string[] {
   const tokens: string[] = []
   TOKEN.lastIndex = 0
   while (TOKEN.lastIndex < text.length) {
     const match = TOKEN.exec(text)
-    if (match === null) throw new FrazilError('SCHEMA_INVALID', 'the Protobuf schema cannot be read')
+    // a name is written in one piece
+    if (match === null || (/^[\w.]*\.$/.test(match[0]) && !/^\d+\.$/.test(match[0])))
+      throw new FrazilError('SCHEMA_INVALID', 'the Protobuf schema cannot be read')
     const [token] = match
     if (!/^\s/.test(token) && !token.startsWith('//') && !token.startsWith('/*')) tokens.push(token)
   }

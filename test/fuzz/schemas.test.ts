@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { hasCode } from '../../src/base/errors.ts'
 import { avro } from '../../src/schemas/languages/avro/avro.ts'
 import { json } from '../../src/schemas/languages/json/jsonSchema.ts'
 import type { Language } from '../../src/schemas/languages/language.ts'
@@ -88,8 +89,8 @@ describe('schemas of any text', () => {
       try {
         canonical = runCheck({ kind: 'canonical', text: { type, schema: text, references: [] }, normalize: false }) as string
       } catch (error) {
-        expect(error).toMatchObject({ code: 'SCHEMA_INVALID' })
-        continue
+        if (hasCode(error, 'SCHEMA_INVALID')) continue
+        throw error
       }
       const schema = language.parse(canonical, [])
       expect(schema.canonical).toBe(canonical)

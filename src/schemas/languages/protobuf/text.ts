@@ -2,7 +2,7 @@ import { FrazilError } from '../../../base/errors.ts'
 import { DEPTH_MAX } from '../language.ts'
 
 const TOKEN =
-  /\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|[A-Za-z0-9_.]+|[-+{}[\]()<>=;:,.\/~$@!%^&*|#?`\\]/y
+  /\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|[A-Za-z0-9_.]+|[-+{}[\]()<>=;:,./~$@!%^&*|#?`\\]/y
 
 /** The tokens of a .proto file; white space and comments are none. Error: SCHEMA_INVALID, also for a text that does not end. */
 export function tokensOf(text: string): string[] {

@@ -1,8 +1,8 @@
 // Three pods on one bucket while clients write and read: pods are killed, paused and replaced at random moments. No acknowledged record is
 // missing, doubled or out of order, in the log as each pod serves it, for a consumer group that ran all the while, and in the table.
-// usage: node test/compat/pods.ts [--faults 6] [--seed N] [--rate 500] [--metadata URL] [--kinds kill,pause,leave]
+// usage: node test/compat/pods.ts [--faults 6] [--seed N] [--rate 500] [--log bucket|postgres] [--kinds kill,pause,leave]
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +17,7 @@ const { values: flags } = parseArgs({
     faults: { type: 'string', default: '6' },
     seed: { type: 'string' },
     rate: { type: 'string', default: '500' },
-    metadata: { type: 'string', default: '' },
+    log: { type: 'string', default: 'bucket' },
     kinds: { type: 'string', default: 'kill,pause,leave' },
   },
 })
@@ -50,6 +50,14 @@ for (const line of shell(`bash "${servers}" start versitygw ${await freePort()} 
   const [, name, value] = /^export (\w+)=(.*)$/.exec(line) ?? []
   if (name !== undefined) process.env[name] = value
 }
+const postgres = join(here, 'postgres/server.sh')
+const postgresFolder = join(folder, 'postgres')
+let metadata = ''
+if (flags.log === 'postgres') {
+  chmodSync(folder, 0o755)
+  shell(`bash "${postgres}" fetch`)
+  metadata = shell(`bash "${postgres}" start ${await freePort()} "${postgresFolder}"`)
+}
 const PARTITIONS = 6
 const topic = 'pods'
 const pods = ['pod-0', 'pod-1', 'pod-2'].map((pod) => {
@@ -64,7 +72,7 @@ const pods = ['pod-0', 'pod-1', 'pod-2'].map((pod) => {
     'convert-bytes': '1048576',
     'snapshot-bytes': '1048576',
     'group-initial-rebalance-delay-ms': '500',
-    ...(flags.metadata === '' ? {} : { metadata: flags.metadata }),
+    ...(metadata === '' ? {} : { metadata }),
   })
 })
 let failed = 0
@@ -86,7 +94,7 @@ try {
   const { brokers } = await admin.describeCluster()
   const leaders = new Set((await admin.fetchTopicMetadata({ topics: [topic] })).topics[0]!.partitions.map(({ leader }) => leader))
   await admin.disconnect()
-  console.log(`${brokers.length} pods, leaders ${[...leaders].sort().join()}, ${flags.faults} faults, seed ${seed}`)
+  console.log(`${brokers.length} pods, leaders ${[...leaders].sort().join()}, ${flags.faults} faults, log ${flags.log}, seed ${seed}`)
   if (brokers.length !== pods.length || leaders.size < 2) failed++
 
   const acked = join(folder, 'acked')
@@ -179,6 +187,7 @@ try {
   if (failed > 0) for (const pod of pods) console.log(`${pod.settings['pod']}:\n${pod.tail(30)}`)
   await Promise.all(pods.map((pod) => pod.destroy()))
   shell(`bash "${servers}" stop "${s3Folder}"`)
+  if (metadata !== '') shell(`bash "${postgres}" stop "${postgresFolder}" immediate`)
   rmSync(folder, { recursive: true, force: true })
 }
 console.log(`pods: ${failed === 0 ? 1 : 0} passed, ${failed} failed`)

@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
 import type { Random } from '../base/random.ts'
@@ -8,6 +8,7 @@ import { Balance } from './balance.ts'
 import { claimIdentity } from './claim.ts'
 import { DRAINING, Members, READY, type Member } from './members.ts'
 import type { Message } from './messages.ts'
+import { podMetrics } from './metrics.ts'
 import { Peers } from './peers.ts'
 import { DEFAULT_TIMINGS, type PeerNetwork, type PodTimings } from './port.ts'
 import { Renewals } from './renewals.ts'
@@ -78,21 +79,11 @@ export class Pods {
     this.writer = new LogWriter(parts)
     this.#renewals = new Renewals({ ...parts, writer: this.writer })
     this.#balance = new Balance({ ...parts, isHolder: () => this.writer.isHolder, lost: (other) => this.#peers.lost(other) })
-    const { members, writer } = this
-    const gauge = (name: string, help: string, value: () => number): void =>
-      registry.registerMetric(
-        new Gauge({
-          name,
-          help,
-          registers: [],
-          collect() {
-            this.set(value())
-          },
-        }),
-      )
-    gauge('frazil_pods', 'Pods that clients are sent to, as this pod sees it', () => members.nodes().length)
-    gauge('frazil_pod_writes_log', '1 while this pod holds the log lease', () => Number(writer.isHolder))
-    gauge('frazil_pod_links', 'Links to other pods that work', () => this.#peers.links)
+    podMetrics(registry, {
+      pods: () => this.members.nodes().length,
+      writesLog: () => this.writer.isHolder,
+      links: () => this.#peers.links,
+    })
   }
 
   /** Opens the way for other pods and makes sure that this name is free (L22). Nothing is served before. Errors: STORE_IN_USE. */

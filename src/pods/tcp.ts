@@ -52,6 +52,7 @@ export class TcpNetwork implements PeerNetwork {
     })
     server.maxConnections = LINKS_MAX
     this.#server = server
+    server.on('error', (error) => this.#options.logger.warn({ reason: error.message }, 'a connection of another pod could not be taken'))
     return new Promise((resolve, reject) => {
       server.once('error', (error) =>
         reject(new FrazilError('SETTING_INVALID', `pod-listener: ${host}:${port} cannot be listened on: ${error.message}`)),

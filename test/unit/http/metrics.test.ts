@@ -12,6 +12,7 @@ import { StoreMetrics } from '../../../src/storage/metrics.ts'
 import type { FileResult } from '../../../src/tables/convert/tasks.ts'
 import { TableWorkers } from '../../../src/tables/convert/workers.ts'
 import { KafkaServer } from '../../../src/server/server.ts'
+import { podMetrics } from '../../../src/pods/metrics.ts'
 import { topicCommand } from '../metadata/helpers.ts'
 import { until, valueBatch } from '../tables/harness.ts'
 
@@ -33,6 +34,8 @@ beforeAll(async () => {
     queuedBytes: () => 0,
     onStop: () => {},
   })
+  // with a log of one there are none
+  podMetrics(registry, { pods: () => 1, writesLog: () => true, links: () => 0 })
   const one = 1 << 20
   // made for its metrics alone: it never listens
   server = new KafkaServer({

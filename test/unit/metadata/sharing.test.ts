@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FrazilError } from '../../../src/base/errors.ts'
+import { silentLogger } from '../../../src/base/log.ts'
 import { seededRandom } from '../../../src/base/random.ts'
 import { encodeCommand } from '../../../src/metadata/codec.ts'
 import type { MetadataEngine } from '../../../src/metadata/engine.ts'
@@ -8,6 +9,7 @@ import type { OpenOptions } from '../../../src/metadata/open.ts'
 import type { ForwardOutcome, Forwarded } from '../../../src/metadata/relay.ts'
 import { encodeSnapshot } from '../../../src/metadata/snapshot/file.ts'
 import { hashRooms } from '../../../src/metadata/snapshot/hash.ts'
+import { loadRooms } from '../../../src/metadata/snapshot/load.ts'
 import { seededFaults } from '../../../src/storage/faults.ts'
 import { MemoryStore } from '../../../src/storage/memory.ts'
 import { QuickClock } from '../storage/quickClock.ts'
@@ -256,4 +258,71 @@ describe('pods over one bucket', () => {
     expect((await commit(slow, part(topic, 0, 0, {}))).parts[0].baseOffsets).toEqual([6])
     for (const engine of [a, slow]) await engine.close()
   })
+
+  it('clocks that are off by an hour, either way: entries are written, and their time never goes back (L6)', async () => {
+    const clock = new QuickClock()
+    const store = new MemoryStore({ clock })
+    const skewed = (offsetMs: number): QuickClock =>
+      Object.assign(Object.create(clock) as QuickClock, {
+        wallMs: () => clock.wallMs() + 1e12 + offsetMs,
+        monotonicMs: clock.monotonicMs.bind(clock),
+        timer: clock.timer.bind(clock),
+        sleep: clock.sleep.bind(clock),
+      })
+    const engines: MetadataEngine[] = []
+    for (const [pod, offsetMs] of [
+      ['a', 0],
+      ['slow', -3_600_000],
+      ['fast', 3_600_000],
+    ] as const)
+      engines.push(await openPod(store, pod, skewed(offsetMs)))
+    const topic = await createTopic(engines[0], 'orders')
+    let lastMs = 0
+    for (let i = 0; i < 12; i++) {
+      const engine = engines[i % 3]
+      await engine.barrier()
+      expect((await commit(engine, part(topic, 0, 0, {}))).parts[0].baseOffsets).toEqual([i])
+      expect(engine.state.lastTimeMs).toBeGreaterThanOrEqual(lastMs)
+      lastMs = engine.state.lastTimeMs
+    }
+    for (const engine of engines) await engine.close()
+  })
+
+  it('a snapshot that was cut or damaged is passed over; when none is good the pod says so and writes nothing', async () => {
+    const clock = new QuickClock()
+    const store = new MemoryStore({ clock })
+    const a = await openPod(store, 'a', clock)
+    const topic = await createTopic(a, 'orders')
+    for (let i = 0; i < 3; i++) {
+      await commit(a, part(topic, 0, 0, {}))
+      await snapshot(store, a)
+    }
+    const hash = hashRooms(a.state.rooms)
+    await a.close()
+    const keys: string[] = []
+    for await (const { key } of store.list('meta/snapshots/')) keys.push(key)
+    expect(keys).toHaveLength(2)
+    const load = async (): Promise<Buffer> => {
+      const log = new StoreLog({ store })
+      await log.open()
+      return hashRooms((await loadRooms(log, silentLogger)).rooms)
+    }
+    const { body } = await store.get(keys[1])
+    await store.put(keys[1], body.subarray(0, body.length - 5))
+    expect((await load()).equals(hash)).toBe(true)
+    await store.put(keys[0], Buffer.from('nonsense'))
+    const before = await everything(store)
+    await expect(load()).rejects.toMatchObject({
+      code: 'LOG_CORRUPT',
+      message: expect.stringMatching(/no snapshot .*restore the latest snapshot/),
+    })
+    await expect(openPod(store, 'b', clock)).rejects.toMatchObject({ code: 'LOG_CORRUPT' })
+    expect(await everything(store)).toEqual(before)
+  })
 })
+
+async function everything(store: MemoryStore): Promise<readonly string[]> {
+  const found: string[] = []
+  for await (const { key, etag } of store.list('')) found.push(`${key} ${etag}`)
+  return found
+}

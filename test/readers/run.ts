@@ -10,6 +10,7 @@ import { Kafka, logLevel } from 'kafkajs'
 import { Broker } from '../lib/broker.ts'
 import { S3Server } from '../lib/s3Server.ts'
 import { installClients, runClient } from '../compat/clients.ts'
+import { produceTyped } from './typed.ts'
 import { makeRecords, PARTITIONS, writeRecords } from '../compat/records.ts'
 
 const { values: flags } = parseArgs({
@@ -45,6 +46,7 @@ const script = (name: string, ...args: string[]): string =>
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 
+const TYPED_ROWS = 400
 const s3 = onS3 ? await S3Server.start() : null
 const broker = new Broker({ 'wal-grace-ms': '1000', ...s3?.settings('readers') })
 await broker.start()
@@ -69,6 +71,7 @@ await admin.createTopics({
       ],
     },
     { topic: 'readers.empty', numPartitions: 1, configEntries: formats },
+    { topic: 'readers.typed', numPartitions: 2, configEntries: formats },
   ],
 })
 await admin.disconnect()
@@ -91,6 +94,7 @@ for (let third = 0; third < 3; third++) {
     await fetch(`${broker.http}/iceberg/v1/namespaces/default/tables/${topic.replace('.', '_')}`)
   }
 }
+await produceTyped(broker, 'readers.typed', TYPED_ROWS, () => fetch(`${broker.http}/iceberg/v1/namespaces/default/tables/readers_typed`))
 const moment = new Date(records[Math.floor(records.length / 2)]!.timestampMs).toISOString().replace('T', ' ').replace('Z', '')
 const references = topics.map((topic) => script('read_consumer.py', broker.bootstrap, topic, String(PARTITIONS), moment).trim())
 console.log(`reference: ${references.map((one) => one.split('\n').length - 5).join(' and ')} records by a consumer`)
@@ -109,7 +113,7 @@ async function followed(): Promise<void> {
   for (let turn = 0; turn < 300; turn++) {
     const metrics = await (await fetch(`${broker.http}/metrics`)).text()
     const lags = [...metrics.matchAll(/^frazil_table_replica_lag_publications\{.*\} (\d+)$/gm)].map((match) => Number(match[1]))
-    if (lags.length === 6 && lags.every((lag) => lag === 0)) return
+    if (lags.length === 8 && lags.every((lag) => lag === 0)) return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   throw new Error('Delta or Paimon did not catch up within 30 s')
@@ -178,6 +182,30 @@ try {
   failed++
   console.log(`FAIL  an empty table: ${(error as Error).message.slice(0, 500)}`)
 }
+if (!onS3 && only.test('typed columns'))
+  try {
+    const { sha256, rows, columns } = JSON.parse(script('digest.py', 'pyiceberg', rest, 'default', 'readers_typed')) as Record<
+      string,
+      unknown
+    >
+    if (rows !== TYPED_ROWS || !(columns as string[]).includes('inner')) throw new Error(`${String(rows)} rows of ${String(columns)}`)
+    const others = ['deltalake', 'duckdb', 'polars'].map((engine) => [engine, script('digest.py', engine, root('readers_typed'))] as const)
+    const warehouse = join(root('readers_typed'), '_paimon')
+    const files = execFileSync(paimonPython, [join(here, 'python', 'digest.py'), 'pypaimon', warehouse, 'default.readers_typed'], {
+      encoding: 'utf8',
+      timeout: 300_000,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    for (const [engine, line] of [...others, ['pypaimon', files] as const]) {
+      const got = JSON.parse(line) as Record<string, unknown>
+      if (got['sha256'] !== sha256) throw new Error(`${engine} differs: ${line.slice(0, 600)}`)
+    }
+    passed++
+    console.log(`ok    typed columns: one digest by PyIceberg, delta-rs, DuckDB, Polars and pypaimon`)
+  } catch (error) {
+    failed++
+    console.log(`FAIL  typed columns: ${(error as Error).message.slice(0, 2000)}`)
+  }
 if (failed > 0) console.log(broker.tail(40))
 await broker.destroy()
 s3?.stop()

@@ -5,7 +5,8 @@
  * - acks 0: no answer at all, and on any error the connection is closed (K: KafkaApis.handleProduceRequest). acks other than
  *   -1, 0, 1: INVALID_REQUIRED_ACKS for every partition. acks 1 is served like all: nothing is acknowledged before it is durable.
  * - Every partition succeeds or fails by itself; a refused batch says why (v8: record_errors, error_message; KIP-467).
- * - Everything up to the append runs synchronously: batches of a connection reach the sequencer in order (L12).
+ * - Everything up to the append runs synchronously: batches of a connection reach the sequencer in order (L12). A topic that is
+ *   not known is looked for in the log first, as another pod may have made it just now; what comes behind waits.
  * - The timestamp and the log start offset of the answer are those the sequencer gave; of a duplicate, the original ones.
  * - Transactional batches need a transactional id, else TRANSACTIONAL_ID_AUTHORIZATION_FAILED for all, and are of one producer, else
  *   INVALID_PRODUCER_ID_MAPPING for all (K: KafkaApis, ReplicaManager). The sequencer checks each against its transaction (KIP-890): up
@@ -18,7 +19,7 @@
 import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
 import type { AppendedBatch } from '../wal/port.ts'
 import type { Refusal, Validated } from '../log/validate.ts'
-import { CloseConnection, serve, type RequestContext } from './handler.ts'
+import { CloseConnection, serve, type Connection, type RequestContext } from './handler.ts'
 import type { ApiParts } from './parts.ts'
 import { storageFailure } from './support/failures.ts'
 import { findTopic } from './support/topics.ts'
@@ -34,8 +35,12 @@ type AppendItem = Parameters<ApiParts['log']['append']>[0][number]
 /** One partition of the request: an answer already known, or the place of its batch in the append. */
 type Outcome = { readonly answer: PartitionAnswer } | { readonly at: number; refusal: Refusal | null }
 
+/** Connections with requests that look for a topic, and the last of these: what comes behind it waits for it (L12). */
+const looking = new WeakMap<Connection, Promise<void>>()
+
 async function handle(request: Request, context: RequestContext, parts: ApiParts): Promise<ResponseOf<0> | null> {
   if (request.acks < -1 || request.acks > 1) return fail(request, Errors.INVALID_REQUIRED_ACKS, context)
+  if (looking.has(context.connection) || namesUnknown(request, context, parts)) await look(request, context, parts)
   const items: AppendItem[] = []
   const outcomes = request.topicData.map((topic) =>
     topic.partitionData.map((partition) => prepare(topic, partition, context.version, items, parts)),
@@ -49,9 +54,29 @@ async function handle(request: Request, context: RequestContext, parts: ApiParts
   return answered(request, context, answers, throttleMs)
 }
 
+/** Another pod may have made a topic that is not known here (L8); then batches behind must not overtake the first one. */
+async function look(request: Request, context: RequestContext, parts: ApiParts): Promise<void> {
+  const before = looking.get(context.connection) ?? Promise.resolve()
+  const turn = before.then(() => (namesUnknown(request, context, parts) ? parts.metadata.barrier() : undefined))
+  looking.set(context.connection, turn)
+  try {
+    await turn
+  } finally {
+    if (looking.get(context.connection) === turn) looking.delete(context.connection)
+  }
+}
+
+function namesUnknown(request: Request, { version }: RequestContext, parts: ApiParts): boolean {
+  return request.topicData.some((topic) => typeof topicOf(topic, version, parts) === 'number')
+}
+
+function topicOf(topic: Topic, version: number, parts: ApiParts): ReturnType<typeof findTopic> {
+  return findTopic(parts.metadata.state, version >= 13 ? { byId: true, topicId: topic.topicId } : { byId: false, name: topic.name })
+}
+
 function prepare(topic: Topic, partition: Topic['partitionData'][number], version: number, items: AppendItem[], parts: ApiParts): Outcome {
   const { index, records } = partition
-  const found = findTopic(parts.metadata.state, version >= 13 ? { byId: true, topicId: topic.topicId } : { byId: false, name: topic.name })
+  const found = topicOf(topic, version, parts)
   if (typeof found === 'number') return { answer: errorAnswer(index, found) }
   if (index < 0 || index >= found.partitions) return { answer: errorAnswer(index, Errors.UNKNOWN_TOPIC_OR_PARTITION) }
   const checked = parts.validateProduce(found, records, version)

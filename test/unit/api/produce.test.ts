@@ -3,7 +3,8 @@ import { Errors } from '../../../protocol/index.ts'
 import { CloseConnection } from '../../../src/api/handler.ts'
 import { FrazilError, type ErrorCode } from '../../../src/base/errors.ts'
 import { batchBytes } from '../wal/harness.ts'
-import { apiWorld, produceRequest, type ApiWorld } from './harness.ts'
+import { createTopic } from '../metadata/helpers.ts'
+import { apiWorld, produceRequest, settle, type ApiWorld } from './harness.ts'
 
 let world: ApiWorld
 afterEach(() => world.close())
@@ -50,6 +51,26 @@ describe('a store that fails', () => {
     Object.assign(world.parts.log, { append: () => Promise.reject(new TypeError('a bug')) })
     expect((await produceError()).errorCode).toBe(Errors.UNKNOWN_SERVER_ERROR)
     expect(logged).toMatchObject([{ api: 'Produce', version: 9, err: { message: 'a bug' } }])
+  })
+})
+
+describe('a topic that another pod has just made', () => {
+  it('is looked for in the log, and batches behind the first do not overtake it', async () => {
+    world = await apiWorld()
+    const { engine } = world
+    let looks = 0
+    Object.assign(engine, {
+      barrier: async () => {
+        looks++
+        await createTopic(engine, 'b', 1)
+        await settle()
+      },
+    })
+    const send = (count: number): ReturnType<typeof world.call<0>> => world.call(0, 9, produceRequest({ name: 'b' }, batchBytes({ count })))
+    const answers = [send(1), send(2), send(3)]
+    expect((await Promise.all(answers)).map(({ responses }) => responses[0].partitionResponses[0].baseOffset)).toEqual([0, 1, 3])
+    expect(looks).toBe(1)
+    expect((await send(1)).responses[0].partitionResponses[0].baseOffset).toBe(6)
   })
 })
 

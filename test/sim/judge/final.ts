@@ -1,5 +1,8 @@
 import { hashRooms } from '../../../src/metadata/snapshot/hash.ts'
 import type { Bucket } from '../world/bucket.ts'
+import type { TableView } from '../../../src/metadata/view.ts'
+import type { ObjectStore } from '../../../src/storage/store.ts'
+import { TableCache } from '../../../src/tables/iceberg/cache.ts'
 import { indexFile, openGroup } from '../../../src/tables/parquet/fileIndex.ts'
 import { batchesOf } from '../../../src/tables/readback/batches.ts'
 import { decodeBatches } from '../clients/batch.ts'
@@ -8,6 +11,8 @@ import { Connection } from '../clients/connection.ts'
 import type { Cluster } from '../clients/cluster.ts'
 import type { Running } from '../pod/pod.ts'
 
+/** Status of a manifest entry that is no more (Iceberg spec, "Manifests"). */
+const DELETED = 2
 /** Empty answers in a row after which a partition that should have more does not. */
 const EMPTY_MAX = 5
 
@@ -172,5 +177,27 @@ export async function judgeTable(cluster: Cluster, running: Running, bucket: Buc
       if (offset >= converted) history.wrong('table', `offset ${offset} of partition ${known.partition} is in a file, and not converted`)
     }
   }
+  await judgeMetadata(cluster, bucket, table)
   return count
+}
+
+/** The current Iceberg snapshot names the files that the state knows, no more and no fewer (P4). */
+async function judgeMetadata(cluster: Cluster, bucket: Bucket, table: TableView): Promise<void> {
+  const store = {
+    get: async (key: string) => bucket.get(key),
+    uri: (key: string) => bucket.uri(key),
+    keyOf: (uri: string) => bucket.keyOf(uri),
+  }
+  const cache = new TableCache(store as unknown as ObjectStore, { sizeBytes: 1 << 20 })
+  const { metadata, lines } = await cache.table(table.location, table.metadataKey)
+  const named = new Set<string>()
+  for (const line of lines) {
+    if (line.content !== 0) continue
+    for (const { status, file } of await cache.entries(metadata, table.location, line)) {
+      if (status !== DELETED) named.add(cache.keyIn(metadata, table.location, file.path))
+    }
+  }
+  const known = new Set(Array.from(table.files(), (file) => file.key))
+  for (const key of named) if (!known.has(key)) cluster.history.wrong('table', `the Iceberg metadata names ${key}, the state does not`)
+  for (const key of known) if (!named.has(key)) cluster.history.wrong('table', `the state names ${key}, the Iceberg metadata does not`)
 }

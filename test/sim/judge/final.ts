@@ -188,8 +188,11 @@ async function judgeMetadata(cluster: Cluster, bucket: Bucket, table: TableView)
     uri: (key: string) => bucket.uri(key),
     keyOf: (uri: string) => bucket.keyOf(uri),
   }
+  // both at one instant: reading takes turns, and pods go on meanwhile
+  const { metadataKey } = table
+  const known = new Set(Array.from(table.files(), (file) => file.key))
   const cache = new TableCache(store as unknown as ObjectStore, { sizeBytes: 1 << 20 })
-  const { metadata, lines } = await cache.table(table.location, table.metadataKey)
+  const { metadata, lines } = await cache.table(table.location, metadataKey)
   const named = new Set<string>()
   for (const line of lines) {
     if (line.content !== 0) continue
@@ -197,7 +200,6 @@ async function judgeMetadata(cluster: Cluster, bucket: Bucket, table: TableView)
       if (status !== DELETED) named.add(cache.keyIn(metadata, table.location, file.path))
     }
   }
-  const known = new Set(Array.from(table.files(), (file) => file.key))
   for (const key of named) if (!known.has(key)) cluster.history.wrong('table', `the Iceberg metadata names ${key}, the state does not`)
   for (const key of known) if (!named.has(key)) cluster.history.wrong('table', `the state names ${key}, the Iceberg metadata does not`)
 }

@@ -127,6 +127,8 @@ export class Publisher {
       const topicView = metadata.state.topicByNumber(topic)
       const table = metadata.state.table(topic)
       if (topicView === null || table === null) return null
+      // Of the same instant as the base: other pods commit while it is read, staged and uploaded (L7).
+      const expectedVersion = table.version
       const base = await this.load(table)
       const plan = await build(table, base)
       if (plan === null) return null
@@ -135,7 +137,7 @@ export class Publisher {
       const result = await metadata.propose({
         kind: 'commitTable',
         topic,
-        expectedVersion: table.version,
+        expectedVersion,
         metadataKey: staged.loaded.metadataKey,
         publication: staged.publication,
         snapshotId: Number(staged.snapshotId),

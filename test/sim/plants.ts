@@ -36,14 +36,6 @@ export const PLANTS: readonly Plant[] = [
     patches: [{ file: 'src/metadata/snapshot/seen.ts', find: 'if (this.#retentionMs === 0) return Infinity', replace: 'return Infinity' }],
   },
   {
-    name: 'no-proposal-ids',
-    rule: 'L1: a proposal that comes twice applies once',
-    patches: [
-      { file: 'src/metadata/apply/apply.ts', find: 'if (sequence <= proposer.lastSequence) {', replace: 'if (sequence < 0) {' },
-      { file: 'src/metadata/apply/apply.ts', find: 'if (sequence !== proposer.lastSequence + 1) {', replace: 'if (sequence < 0) {' },
-    ],
-  },
-  {
     name: 'orphan-deleted-early',
     rule: 'L13: orphans are those of fenced incarnations',
     patches: [
@@ -160,29 +152,6 @@ export const PLANTS: readonly Plant[] = [
         file: 'src/metadata/engine.ts',
         find: 'barrier(): Promise<void> {',
         replace: 'barrier(): Promise<void> {\n    if (this.state.lastEntry > 20) return Promise.resolve()',
-      },
-    ],
-  },
-  {
-    name: 'lost-first-batch-overtaken',
-    rule: 'protocol 2.3: no batch of an unknown producer overtakes one that was lost',
-    patches: [
-      {
-        file: 'src/wal/gaps.ts',
-        find: 'if (isAbove(baseSequence, gap.baseSequence)) return Errors.OUT_OF_ORDER_SEQUENCE_NUMBER',
-        replace: ';',
-      },
-    ],
-  },
-  {
-    name: 'gap-holds-up-repetitions',
-    rule: 'found here: a repetition that was lost held up what is before it',
-    patches: [
-      {
-        file: 'src/wal/gaps.ts',
-        find: 'const { producerEpoch, baseSequence } = item.batch',
-        replace:
-          'const { producerEpoch, baseSequence } = item.batch\n    if (gap.baseSequence !== baseSequence) return Errors.OUT_OF_ORDER_SEQUENCE_NUMBER',
       },
     ],
   },

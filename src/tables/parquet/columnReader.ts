@@ -6,6 +6,13 @@ import { int32s, type ChunkPages, type DecodedPage } from './pageReader.ts'
 import { Physical, type Leaf } from './schema.ts'
 import { corrupt } from './thriftRead.ts'
 
+/** A user's leaf column whose rows can be gone to. */
+export interface Column extends LeafSource {
+  readonly leaf: Leaf
+  /** Moves `entry` to the first one of row i of the block. */
+  seek(i: number): void
+}
+
 const NO_INTS = new Int32Array(0)
 const NO_BYTES = new Uint8Array(0)
 /** What zeros are read from: repetition levels of columns that are in no list. */
@@ -14,7 +21,7 @@ let zeros = new Uint8Array(32 * 1024)
 const stepsByWidth = new Map<number, Int32Array>()
 
 /** Reads a user's leaf column, page by page, whatever its type. Row i of the block begins at the entry that `seek(i)` sets. */
-export class ColumnReader extends LeafReader implements LeafSource {
+export class ColumnReader extends LeafReader implements Column {
   entry = 0
   count = 0
   definition: Uint8Array = NO_BYTES

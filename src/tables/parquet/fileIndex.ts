@@ -1,3 +1,4 @@
+import type { IcebergField } from '../../schemas/columns/types.ts'
 import { FIRST_RECIPE } from '../../schemas/typing/typing.ts'
 import { ColumnId, FIRST_USER_COLUMN_ID } from '../row/schema.ts'
 import { foreignRows } from './foreign.ts'
@@ -132,12 +133,16 @@ export function unpackPlaces(packed: Float64Array): ChunkPlace[] {
   })
 }
 
-/** Opens a row group whose log columns, [start, end) of the file, are `bytes`. Errors: CORRUPT. */
+/**
+ * Opens a row group whose log columns, [start, end) of the file, are `bytes`; with a user's columns where the index has
+ * them, which for a file of another writer takes the table's `userFields`. Errors: CORRUPT.
+ */
 export async function openGroup(
   group: GroupIndex,
   footer: Uint8Array | null,
   bytes: Uint8Array,
   userLeaves: readonly Leaf[] = [],
+  userFields: readonly IcebergField[] = [],
 ): Promise<RowSource> {
   if (group.places !== null) {
     const places = group.userPlaces === null ? [] : unpackPlaces(group.userPlaces)
@@ -145,5 +150,5 @@ export async function openGroup(
     return new RowGroupReader(group.rows, unpackPlaces(group.places), bytes, group.start, users)
   }
   if (footer === null) throw corrupt('a row group of another writer has no footer')
-  return foreignRows(footer, bytes, group.start, group.firstRow, group.rows)
+  return foreignRows(footer, bytes, group.start, group.firstRow, group.rows, userLeaves.length === 0 ? [] : userFields)
 }

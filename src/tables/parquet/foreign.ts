@@ -1,6 +1,8 @@
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import { ColumnId, LOG_FIELDS } from '../row/schema.ts'
+import type { IcebergField } from '../../schemas/columns/types.ts'
+import { columnsOf, plainColumns } from './foreignColumns.ts'
 import type { Lists, RowSource, Strings } from './rowGroupReader.ts'
 import { corrupt } from './thriftRead.ts'
 
@@ -14,8 +16,10 @@ export async function foreignRows(
   bytesStart: number,
   firstRow: number,
   rows: number,
+  userFields: readonly IcebergField[] = [],
 ): Promise<RowSource> {
   const metadata = parquetMetadata(footer)
+  plainColumns(metadata)
   const names = new Map(metadata.schema.filter((e) => e.field_id !== undefined).map((e) => [e.field_id!, e.name]))
   const name = (id: number): string => names.get(id) ?? ''
   const file = {
@@ -30,7 +34,7 @@ export async function foreignRows(
     objects = await parquetReadObjects({
       file,
       metadata,
-      columns: LOG_FIELDS.map((field) => name(field.id)),
+      columns: [...userFields, ...LOG_FIELDS].map((field) => name(field.id)).filter((one) => one !== ''),
       rowStart: firstRow,
       rowEnd: firstRow + rows,
       compressors,
@@ -70,7 +74,7 @@ export async function foreignRows(
     headerKeys: lists('key'),
     headerValues: lists('value'),
     headersBytes: strings(ColumnId.headersBytes),
-    columns: new Map(),
+    columns: columnsOf(userFields, names, objects),
     crc: ints(ColumnId.crc),
     next() {
       if (given) return false

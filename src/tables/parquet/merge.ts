@@ -4,6 +4,7 @@ import { footerBytes } from './footerRead.ts'
 import { indexFile, openGroup, type FileIndex, type GroupIndex } from './fileIndex.ts'
 import { HeaderWire } from './headerWire.ts'
 import { LINEAGE_FIELDS, LineageCopier, type RowOrigin } from './lineage.ts'
+import type { IcebergField } from '../../schemas/columns/types.ts'
 import { EMPTY_TYPING, FIRST_RECIPE, type Typing } from '../../schemas/typing/typing.ts'
 import { LOG_FIELDS } from '../row/schema.ts'
 import { RowBlobs } from '../typed/blobs.ts'
@@ -68,8 +69,8 @@ export async function mergeRowFiles(
     const footer = await readFooter(input)
     const index = indexFile(footer, userFields.length > 0)
     // Row groups of our files follow each other; those of other writers may stand in any order.
-    if (index.footer === null) cursors.push(new Cursor(input, index, index.groups, CopySource.open(input, footer, written)))
-    else for (const group of index.groups) cursors.push(new Cursor(input, index, [group], null))
+    if (index.footer === null) cursors.push(new Cursor(input, index, index.groups, CopySource.open(input, footer, written), typing.fields))
+    else for (const group of index.groups) cursors.push(new Cursor(input, index, [group], null, typing.fields))
   }
   const copier = new RowCopier(writer, typing, hasLineage)
   for (;;) {
@@ -144,7 +145,16 @@ class Cursor {
   /** Null when row groups cannot be copied. */
   readonly copySource: CopySource | null
 
-  constructor(input: MergeInput, index: FileIndex, groups: readonly GroupIndex[], copySource: CopySource | null) {
+  readonly #userFields: readonly IcebergField[]
+
+  constructor(
+    input: MergeInput,
+    index: FileIndex,
+    groups: readonly GroupIndex[],
+    copySource: CopySource | null,
+    userFields: readonly IcebergField[],
+  ) {
+    this.#userFields = userFields
     this.copySource = copySource
     this.#input = input
     this.#index = index
@@ -168,7 +178,13 @@ class Cursor {
 
   async open(): Promise<void> {
     const group = this.#groups[this.#next++]
-    this.source = await openGroup(group, this.#index.footer, await this.#input.read(group.start, group.end), this.#index.userLeaves)
+    this.source = await openGroup(
+      group,
+      this.#index.footer,
+      await this.#input.read(group.start, group.end),
+      this.#index.userLeaves,
+      this.#userFields,
+    )
     this.row = 0
     this.position = group.firstRow
     this.nextBlock()

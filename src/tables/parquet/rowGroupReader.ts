@@ -1,4 +1,4 @@
-import { ColumnReader } from './columnReader.ts'
+import { ColumnReader, type Column } from './columnReader.ts'
 import { ColumnId, Form, LOG_FIELDS } from '../row/schema.ts'
 import { Codec, Encoding, chunkStart, type ChunkMeta, type FileMeta, type RowGroupMeta } from './footer.ts'
 import { BytesReader, HeaderReader, IntReader, LongReader, type ByteStrings, type LeafReader } from './leafReaders.ts'
@@ -45,7 +45,7 @@ export interface RowSource {
   readonly headersBytes: Strings
   readonly crc: Ints
   /** A user's columns by field id, when they were asked for. */
-  readonly columns: ReadonlyMap<number, ColumnReader>
+  readonly columns: ReadonlyMap<number, Column>
   /** False when there are no more rows. */
   next(): boolean
 }

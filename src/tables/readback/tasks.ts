@@ -33,8 +33,9 @@ function typingOf(given: { readonly key: string; readonly text: string } | null)
 export async function readbackTask(task: ReadbackTask): Promise<{ readonly value: unknown; readonly transfer?: readonly Transferable[] }> {
   if (task.kind === 'index') return { value: indexFile(task.bytes) }
   // What was handed over for this task ends with it.
-  const source = await openGroup(task.group, task.footer, task.bytes, task.userLeaves)
-  const value: BatchList = batchesOf(source, BATCH_BYTES, typingOf(task.typing))
+  const typing = typingOf(task.typing)
+  const source = await openGroup(task.group, task.footer, task.bytes, task.userLeaves, typing?.fields)
+  const value: BatchList = batchesOf(source, BATCH_BYTES, typing)
   freeBytes(task.bytes)
   return { value, transfer: [...new Set(value.batches.map((batch) => batch.buffer as Transferable))] }
 }

@@ -1,7 +1,7 @@
 import type { LeafSink } from '../../schemas/columns/ports.ts'
 import { columnTree, type ColumnNode } from '../../schemas/columns/tree.ts'
 import type { IcebergField } from '../../schemas/columns/types.ts'
-import type { ColumnReader } from '../parquet/columnReader.ts'
+import type { Column } from '../parquet/columnReader.ts'
 import { Physical } from '../parquet/schema.ts'
 
 /** Copies row i of the block into one leaf of the file that is written. */
@@ -13,7 +13,7 @@ export type CopyLeaf = (row: number) => void
  */
 export function columnCopies(
   fields: readonly IcebergField[],
-  columns: ReadonlyMap<number, ColumnReader>,
+  columns: ReadonlyMap<number, Column>,
   sink: (id: number) => LeafSink,
 ): CopyLeaf[] {
   const tree = columnTree(fields)
@@ -34,7 +34,7 @@ export function columnCopies(
   })
 }
 
-function absentLeaf(around: ColumnNode, sibling: ColumnReader, to: LeafSink): CopyLeaf {
+function absentLeaf(around: ColumnNode, sibling: Column, to: LeafSink): CopyLeaf {
   return (row) => {
     sibling.seek(row)
     const { definition, repetition, count } = sibling
@@ -46,7 +46,7 @@ function absentLeaf(around: ColumnNode, sibling: ColumnReader, to: LeafSink): Co
   }
 }
 
-function copyLeaf(reader: ColumnReader, to: LeafSink): CopyLeaf {
+function copyLeaf(reader: Column, to: LeafSink): CopyLeaf {
   const { physical, maxDefinition } = reader.leaf
   const isInt = physical === Physical.int32 || physical === Physical.boolean
   const isLong = physical === Physical.int64

@@ -5,10 +5,10 @@ import { columnTree, type ColumnNode } from '../../schemas/columns/tree.ts'
 import { compileEncoder } from '../../schemas/typing/compile.ts'
 import { FIRST_RECIPE, type Side, type Typing } from '../../schemas/typing/typing.ts'
 import { corrupt } from '../parquet/thriftRead.ts'
-import type { ColumnReader } from '../parquet/columnReader.ts'
+import type { Column } from '../parquet/columnReader.ts'
 
 interface Ready {
-  readonly readers: readonly ColumnReader[]
+  readonly readers: readonly Column[]
   readonly write: () => void
 }
 
@@ -31,10 +31,10 @@ export class Rebuild {
   readonly value = new Output()
   readonly #typing: Typing
   readonly #tree: ReadonlyMap<number, ColumnNode>
-  readonly #columns: ReadonlyMap<number, ColumnReader>
+  readonly #columns: ReadonlyMap<number, Column>
   readonly #ready = new Map<number, Ready>()
 
-  constructor(typing: Typing, columns: ReadonlyMap<number, ColumnReader>) {
+  constructor(typing: Typing, columns: ReadonlyMap<number, Column>) {
     this.#typing = typing
     this.#tree = columnTree(typing.fields)
     this.#columns = columns

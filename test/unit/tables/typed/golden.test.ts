@@ -68,3 +68,12 @@ it('rows of the first recipes come back byte for byte', async () => {
   const back = await rowsBack(gunzipSync(readFileSync(file)), parseTyping(readFileSync(typing, 'utf8')))
   expect(back.map((row) => row.value)).toEqual(rows().map((row) => row.value))
 })
+
+it('and come back from a file that another engine wrote (T14)', async () => {
+  const bytes = gunzipSync(readFileSync(new URL('v1.parquet.gz', folder)))
+  // Who wrote it is all that tells: read by the path of other writers, whose columns are taken apart anew.
+  const at = bytes.lastIndexOf('frazil version')
+  bytes.write('foreign', at)
+  const back = await rowsBack(bytes, parseTyping(readFileSync(new URL('v1.typing.json', folder), 'utf8')))
+  expect(back.map((row) => row.value)).toEqual(rows().map((row) => row.value))
+})

@@ -102,7 +102,13 @@ export async function rowsBack(bytes: Buffer, typing: Typing): Promise<Row[]> {
   const index = indexFile(bytes)
   const rows: Row[] = []
   for (const group of index.groups) {
-    const source = await openGroup(group, index.footer, Uint8Array.from(bytes.subarray(group.start, group.end)), index.userLeaves)
+    const source = await openGroup(
+      group,
+      index.footer,
+      Uint8Array.from(bytes.subarray(group.start, group.end)),
+      index.userLeaves,
+      typing.fields,
+    )
     for (const batch of batchesOf(source, BATCH_BYTES, typing).batches) {
       const payload = batch.subarray(BATCH_HEADER_BYTES)
       const record = new RecordCursor().reset(payload, 0, payload.length, batchRecordCount(batch))

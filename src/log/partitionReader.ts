@@ -64,7 +64,7 @@ export class PartitionReader {
     }
     for (let offset = fetchOffset; ;) {
       const extent = this.#metadata.state.extentAt(topic, partition, offset)
-      if (extent === null || extent.firstOffset >= end) return this.#fill(wanted, out)
+      if (extent === null || extent.firstOffset >= end || offset >= end) return this.#fill(wanted, out)
       if (extent.kind === 'table') {
         const next = this.#takeTableNow(extent, partition, offset, limitBytes, minOne, out)
         if (next === null) return done()
@@ -101,7 +101,7 @@ export class PartitionReader {
     const endMs = this.#clock.monotonicMs() + FILL_MS
     while (out.records.length === 0 || (out.sizeBytes < limitBytes && this.#clock.monotonicMs() < endMs)) {
       const extent = this.#metadata.state.extentAt(topic, partition, offset)
-      if (extent === null || extent.firstOffset >= end) {
+      if (extent === null || extent.firstOffset >= end || offset >= end) {
         this.#fill(wanted, out)
         break
       }

@@ -62,3 +62,26 @@ it('a conversion while an old object is being read does not take the index away 
   expect(fetched.abortedTransactions).toMatchObject([{ producerId: aborted, firstOffset: from }])
   await cold.engine.close()
 })
+
+it('records of an open transaction stay unseen when the log begins in the middle of it', async () => {
+  const own = await logWorld({ level: 2 })
+  const { engine, plog, topic } = own
+  const made = await engine.propose({
+    kind: 'initTransaction',
+    transactionalId: 'open',
+    timeoutMs: 1000,
+    producerId: -1,
+    producerEpoch: -1,
+  })
+  if (made.kind !== 'transaction') throw new Error(JSON.stringify(made))
+  const bytes = batchBytes({ producerId: made.producerId, epoch: made.producerEpoch, sequence: 0, count: 4 })
+  setInt16(bytes, 21, 0x10)
+  setInt32(bytes, 17, batchCrc(bytes))
+  await plog.append([{ topic, partition: 0, batch: { ...walBatch({}, bytes), transaction: TXN_IMPLICIT } }])
+  await engine.propose({ kind: 'trimPartitions', trims: [{ topic, partition: 0, logStartOffset: 2 }] })
+  const [committed] = await own.fetch([{ partition: 0, fetchOffset: 2, isCommitted: true }])
+  expect(committed).toMatchObject({ error: 0, highWatermark: 4, lastStableOffset: 2, records: [] })
+  const [all] = await own.fetch([{ partition: 0, fetchOffset: 2 }])
+  expect(all.records).toHaveLength(1)
+  await engine.close()
+})

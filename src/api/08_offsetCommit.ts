@@ -12,30 +12,17 @@
  * v2–4 retention time, honoured when given · v5 dropped it · v6 leader epoch · v7 instance id · v8 flexible · v9 member epochs,
  * GROUP_ID_NOT_FOUND instead of ILLEGAL_GENERATION (KIP-848) · v10 topic ids.
  */
-import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
-import type { CommitItem } from '../groups/types.ts'
+import type { RequestOf, ResponseOf } from '../../protocol/index.ts'
 import { serve, type RequestContext } from './handler.ts'
 import type { ApiParts } from './parts.ts'
-import { findTopic } from './support/topics.ts'
+import { commitItems } from './support/commitItems.ts'
 
 export default serve(8, { min: 2, max: 10 }, { handle, fail })
 
 type Request = RequestOf<8>
 
 async function handle(request: Request, context: RequestContext, parts: ApiParts): Promise<ResponseOf<8>> {
-  const items: CommitItem[] = []
-  const { state } = parts.metadata
-  const byId = context.version >= 10
-  /** For each partition its error, or where its item is. */
-  const places = request.topics.map((topic): ({ readonly error: number } | { readonly at: number })[] => {
-    const found = findTopic(state, byId ? { byId, topicId: topic.topicId } : { byId, name: topic.name })
-    return topic.partitions.map(({ partitionIndex, committedOffset, committedLeaderEpoch, committedMetadata }) => {
-      if (typeof found === 'number') return { error: found }
-      if (partitionIndex < 0 || partitionIndex >= found.partitions) return { error: Errors.UNKNOWN_TOPIC_OR_PARTITION }
-      const item = { topic: found.topic, partition: partitionIndex, offset: committedOffset, leaderEpoch: committedLeaderEpoch }
-      return { at: items.push({ ...item, metadata: committedMetadata ?? '' }) - 1 }
-    })
-  })
+  const { items, places } = commitItems(parts.metadata.state, request.topics, context.version >= 10)
   const errors = await parts.groups.commitOffsets({
     groupId: request.groupId,
     memberId: request.memberId,

@@ -13,10 +13,9 @@
  * GROUP_ID_NOT_FOUND instead of ILLEGAL_GENERATION (KIP-1319).
  */
 import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
-import type { CommitItem } from '../groups/types.ts'
 import { serve, type RequestContext } from './handler.ts'
 import type { ApiParts } from './parts.ts'
-import { findTopic } from './support/topics.ts'
+import { commitItems } from './support/commitItems.ts'
 import { servesTransactions } from './support/transactions.ts'
 
 export default serve(28, { min: 0, max: 6 }, { handle, fail })
@@ -29,19 +28,7 @@ async function handle(request: Request, context: RequestContext, parts: ApiParts
   if (!servesTransactions(parts)) return fail(request, Errors.COORDINATOR_NOT_AVAILABLE, context)
   if (producerId < 0) return fail(request, Errors.INVALID_PRODUCER_ID_MAPPING, context)
   if (producerEpoch < 0) return fail(request, Errors.INVALID_PRODUCER_EPOCH, context)
-  const items: CommitItem[] = []
-  const { state } = parts.metadata
-  const byId = context.version >= 6
-  /** For each partition its error, or where its item is. */
-  const places = request.topics.map((topic): ({ readonly error: number } | { readonly at: number })[] => {
-    const found = findTopic(state, byId ? { byId, topicId: topic.topicId } : { byId, name: topic.name })
-    return topic.partitions.map(({ partitionIndex, committedOffset, committedLeaderEpoch, committedMetadata }) => {
-      if (typeof found === 'number') return { error: found }
-      if (partitionIndex < 0 || partitionIndex >= found.partitions) return { error: Errors.UNKNOWN_TOPIC_OR_PARTITION }
-      const item = { topic: found.topic, partition: partitionIndex, offset: committedOffset, leaderEpoch: committedLeaderEpoch }
-      return { at: items.push({ ...item, metadata: committedMetadata ?? '' }) - 1 }
-    })
-  })
+  const { items, places } = commitItems(parts.metadata.state, request.topics, context.version >= 6)
   const errors = await parts.groups.commitTransactionOffsets({
     groupId: request.groupId,
     memberId: request.memberId,

@@ -1,5 +1,5 @@
-import { BrokerConfigs } from '../api/support/brokerConfigs.ts'
-import { type Clock } from '../base/clock.ts'
+import type { BrokerConfigs } from '../api/support/brokerConfigs.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Settings } from '../base/config/settings.ts'
 import type { TopicSettings } from '../base/config/topicSettings.ts'
 import type { Logger } from '../base/log.ts'
@@ -11,9 +11,9 @@ import type { ObjectStore } from '../storage/store.ts'
 import type { Tables } from '../tables/tables.ts'
 import { Deleter } from '../wal/deleter.ts'
 import { Evacuator } from '../wal/evacuate.ts'
-import { WalSequences } from '../wal/sequences.ts'
-import { WriteAheadLog } from '../wal/wal.ts'
-import { Registry } from 'prom-client'
+import type { WalSequences } from '../wal/sequences.ts'
+import type { WriteAheadLog } from '../wal/wal.ts'
+import type { Registry } from 'prom-client'
 
 /** Work that goes on beside requests. */
 export interface BackgroundPart {

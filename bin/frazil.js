@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 
 // Request frames live outside the heap, but count towards a limit of their own at which V8 collects; at its small default
 // every few frames cost a full collection (half of all CPU time at 1 MiB batches, see bench/README.md). Counted with the
-// heap, garbage is collected when there is enough of it.
-const FLAGS = ['--initial-old-space-size=160', '--external-memory-accounted-in-global-limit']
+// heap, garbage is collected when there is enough of it, at the latest when src/base/garbage.ts says so.
+const FLAGS = ['--initial-old-space-size=160', '--external-memory-accounted-in-global-limit', '--expose-gc']
 const ENVIRONMENT = {
   // Log appends, table files and reads of consumers wait for different threads.
   UV_THREADPOOL_SIZE: '8',

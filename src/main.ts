@@ -2,6 +2,7 @@ import { Registry } from 'prom-client'
 import { systemClock } from './base/clock.ts'
 import { hostPort } from './base/config/load.ts'
 import type { Settings } from './base/config/settings.ts'
+import { GarbageBound } from './base/garbage.ts'
 import { greet } from './cli/greeting.ts'
 import { makeLogger } from './cli/logger.ts'
 import type { HttpServer } from './http/server.ts'
@@ -12,6 +13,7 @@ import { openBroker } from './wiring/broker.ts'
 
 const SHUTDOWN_MS = 30_000
 const SAME_SIGNAL_MS = 500
+const GARBAGE_BYTES = 128 * 1024 * 1024
 
 /** `frazil serve`: runs until a signal, or until the process cannot go on. */
 export async function serve(settings: Settings): Promise<void> {
@@ -40,11 +42,17 @@ export async function serve(settings: Settings): Promise<void> {
     },
   })
   const { brokerConfigs } = broker.parts
+  const garbage = new GarbageBound({
+    limitBytes: GARBAGE_BYTES,
+    used: () => process.memoryUsage().arrayBuffers,
+    collect: globalThis.gc,
+  })
   server = new KafkaServer({
     clock,
     logger,
     registry,
     listeners,
+    moved: (sizeBytes) => garbage.moved(sizeBytes),
     dispatch: (connection, header, frame) => broker.dispatcher.dispatch(connection, header, frame),
     limits: {
       requestMaxBytes: brokerConfigs.number('socket.request.max.bytes'),

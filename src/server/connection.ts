@@ -29,6 +29,8 @@ export interface ConnectionParts {
   readonly limits: ServerLimits
   readonly budget: MemoryBudget
   readonly counters: ServerCounters
+  /** Told of all bytes that come in and go out. */
+  readonly moved: (sizeBytes: number) => void
   /** Connections that start nothing but Produce until clients have read their answers. */
   readonly starved: Set<Connection>
 }
@@ -122,6 +124,7 @@ export class Connection implements BudgetWaiter {
 
   #onData(chunk: Buffer): void {
     this.#parts.counters.receivedBytes += chunk.length
+    this.#parts.moved(chunk.length)
     this.#activeMs = this.#parts.clock.monotonicMs()
     if ((this.#pausedFor & ENDING) !== 0) return
     this.#reader.feed(chunk)
@@ -212,6 +215,7 @@ export class Connection implements BudgetWaiter {
       this.#requests.dropAll()
     } else if (outcome !== null && outcome !== 'pending' && !this.#closed) {
       this.#parts.counters.sentBytes += outcome.sizeBytes
+      this.#parts.moved(outcome.sizeBytes)
       if (this.#output.unsentBytes === 0) this.#tookMs = this.#parts.clock.monotonicMs()
       this.#output.push(outcome.chunks)
       if (outcome.throttleMs !== undefined && outcome.throttleMs > 0) this.#mute(outcome.throttleMs)

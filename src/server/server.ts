@@ -25,6 +25,8 @@ export interface KafkaServerOptions {
   readonly listeners: readonly Listener[]
   readonly dispatch: Dispatch
   readonly limits?: Partial<ServerLimits>
+  /** Told of all bytes that come in and go out. */
+  readonly moved?: (sizeBytes: number) => void
 }
 
 /** TCP listeners for Kafka's frames. Knows connections and requests, no topics. */
@@ -148,8 +150,17 @@ export class KafkaServer {
     if (ofHost >= this.#limits.connectionsPerHost) return this.#refuse(socket, clientHost, 'max.connections.per.ip')
     this.#hosts.set(clientHost, ofHost + 1)
     this.#counters.accepted++
-    const { clock, logger, dispatch } = this.#options
-    const parts = { clock, logger, dispatch, limits: this.#limits, budget: this.#budget, counters: this.#counters, starved: this.#starved }
+    const { clock, logger, dispatch, moved = () => {} } = this.#options
+    const parts = {
+      clock,
+      logger,
+      dispatch,
+      moved,
+      limits: this.#limits,
+      budget: this.#budget,
+      counters: this.#counters,
+      starved: this.#starved,
+    }
     const info = { id: this.#nextId++, clientHost, listener }
     this.#connections.add(new Connection(socket, info, parts, (connection) => this.#gone(connection)))
   }

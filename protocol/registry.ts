@@ -25,14 +25,23 @@ import { writeTxnMarkers } from './messages/27_writeTxnMarkers.ts'
 import { txnOffsetCommit } from './messages/28_txnOffsetCommit.ts'
 import { describeConfigs } from './messages/32_describeConfigs.ts'
 import { alterConfigs } from './messages/33_alterConfigs.ts'
+import { describeLogDirs } from './messages/35_describeLogDirs.ts'
 import { createPartitions } from './messages/37_createPartitions.ts'
 import { deleteGroups } from './messages/42_deleteGroups.ts'
+import { electLeaders } from './messages/43_electLeaders.ts'
 import { incrementalAlterConfigs } from './messages/44_incrementalAlterConfigs.ts'
+import { alterPartitionReassignments } from './messages/45_alterPartitionReassignments.ts'
+import { listPartitionReassignments } from './messages/46_listPartitionReassignments.ts'
 import { offsetDelete } from './messages/47_offsetDelete.ts'
+import { describeClientQuotas } from './messages/48_describeClientQuotas.ts'
+import { describeQuorum } from './messages/55_describeQuorum.ts'
+import { updateFeatures } from './messages/57_updateFeatures.ts'
 import { describeCluster } from './messages/60_describeCluster.ts'
 import { describeProducers } from './messages/61_describeProducers.ts'
 import { describeTransactions } from './messages/65_describeTransactions.ts'
 import { listTransactions } from './messages/66_listTransactions.ts'
+import { listConfigResources } from './messages/74_listConfigResources.ts'
+import { describeTopicPartitions } from './messages/75_describeTopicPartitions.ts'
 import type { MessageInput, MessageOf } from './schema.ts'
 
 export const apis = {
@@ -62,14 +71,23 @@ export const apis = {
   28: txnOffsetCommit,
   32: describeConfigs,
   33: alterConfigs,
+  35: describeLogDirs,
   37: createPartitions,
   42: deleteGroups,
+  43: electLeaders,
   44: incrementalAlterConfigs,
+  45: alterPartitionReassignments,
+  46: listPartitionReassignments,
   47: offsetDelete,
+  48: describeClientQuotas,
+  55: describeQuorum,
+  57: updateFeatures,
   60: describeCluster,
   61: describeProducers,
   65: describeTransactions,
   66: listTransactions,
+  74: listConfigResources,
+  75: describeTopicPartitions,
 } as const
 
 export type Apis = typeof apis

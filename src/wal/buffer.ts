@@ -10,8 +10,6 @@ export interface Item {
   readonly partition: number
   readonly batch: WalBatch
   readonly ready: Promise<number> | null
-  /** The how manieth item of this process it is. */
-  readonly arrival: number
   readonly request: Request
   /** Its place in the answer of the request. */
   readonly index: number

@@ -5,10 +5,13 @@ import type { Item } from './buffer.ts'
 /**
  * Keeps the order of an idempotent producer's batches when one of them was refused or lost before the sequencer saw it
  * (protocol 2.3: a failed batch must leave no gap). The sequencer accepts any sequence from a producer it does not know,
- * so the batches behind the failed one must be refused here, until the failed one comes again or the epoch changes. Batches
- * of a producer that it knows it judges better, as the failed one may have been a repetition, or have come in by another pod;
- * only those that were here when it failed are refused, so that acknowledgements leave no gap either: five batches on, the
- * sequencer would not know the failed one again.
+ * so the batches behind the failed one must be refused here, until the failed one comes again or the epoch changes.
+ *
+ * A producer that it knows it judges better, as the failed one may have been a repetition, or have come in by another pod.
+ * What is behind must not pass even so while the producer is about to send the failed one again: five batches on, the sequencer
+ * would not know it again, and refuse it for good. Producers repeat what they have open in order; so when something behind
+ * comes that is not above what was refused last, the failed one was answered elsewhere or given up, and nothing is held up
+ * any more. Until then the answer is an error after which any producer tries again, for its batch may be the next in line.
  */
 export class SequenceGaps {
   readonly #max: number
@@ -22,37 +25,43 @@ export class SequenceGaps {
     this.#isKnown = options.isKnown
   }
 
-  /** The item was not sequenced and will not be; `arrivals` counts the items that have come so far. */
-  lost(item: Item, arrivals: number): void {
+  /** The item was not sequenced and will not be. */
+  lost(item: Item): void {
     const { producerId, producerEpoch, baseSequence } = item.batch
     if (producerId < 0) return
     const key = keyOf(item)
     const gaps = (this.#gaps ??= new LRUCache({ max: this.#max }))
     const known = gaps.get(key)
-    const isLowest = known === undefined || known.epoch !== producerEpoch || isAbove(known.baseSequence, baseSequence)
-    gaps.set(key, { epoch: producerEpoch, baseSequence: isLowest ? baseSequence : known.baseSequence, arrivals })
+    if (known !== undefined && known.epoch === producerEpoch && isAbove(baseSequence, known.baseSequence)) return
+    gaps.set(key, { epoch: producerEpoch, baseSequence, lastRefused: null })
   }
 
-  /** Kafka error code for an item about to be sequenced: 0, or OUT_OF_ORDER_SEQUENCE_NUMBER behind a gap. */
+  /** Kafka error code for an item about to be sequenced: 0, or what to answer behind a gap. */
   check(item: Item): number {
     if (item.batch.producerId < 0 || this.#gaps === null || this.#gaps.size === 0) return Errors.NONE
     const key = keyOf(item)
     const gap = this.#gaps.get(key)
     if (gap === undefined) return Errors.NONE
     const { producerEpoch, baseSequence } = item.batch
-    if (gap.epoch === producerEpoch && (item.arrival <= gap.arrivals || !this.#isKnown(item))) {
-      if (isAbove(baseSequence, gap.baseSequence)) return Errors.OUT_OF_ORDER_SEQUENCE_NUMBER
-      if (baseSequence !== gap.baseSequence) return Errors.NONE
+    if (gap.epoch === producerEpoch && baseSequence !== gap.baseSequence) {
+      if (!isAbove(baseSequence, gap.baseSequence)) return Errors.NONE
+      if (!this.#isKnown(item)) return Errors.OUT_OF_ORDER_SEQUENCE_NUMBER
+      if (gap.lastRefused === null || isAbove(baseSequence, gap.lastRefused)) {
+        gap.lastRefused = baseSequence
+        return Errors.KAFKA_STORAGE_ERROR
+      }
     }
     this.#gaps.delete(key)
     return Errors.NONE
   }
 }
 
+/** What is missing of one producer in one partition. */
 interface Gap {
   readonly epoch: number
   readonly baseSequence: number
-  readonly arrivals: number
+  /** The base sequence of the batch behind it that was refused last, of a producer that the sequencer knows. */
+  lastRefused: number | null
 }
 
 /** Sequences begin at 0 again after 2^31 - 1. */

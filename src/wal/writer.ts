@@ -50,8 +50,6 @@ export class WalWriter {
   readonly #idle: (() => void)[] = []
   #open = new WalBuffer()
   #inFlight = 0
-  /** Items appended so far. */
-  #arrivals = 0
   #linger: Timer | null = null
   #lingered = false
   #deferred = false
@@ -87,7 +85,6 @@ export class WalWriter {
           index,
           refused: 0,
           byteOffset: 0,
-          arrival: ++this.#arrivals,
         })
       })
       this.#consider()
@@ -193,7 +190,7 @@ export class WalWriter {
     }
     for (const item of buffer.items) {
       if (item.refused === 0) item.refused = this.#gaps.check(item)
-      else this.#gaps.lost(item, this.#arrivals)
+      else this.#gaps.lost(item)
       if (item.refused !== 0) item.request.answers[item.index] = refusal(item.refused)
     }
     const live = buffer.items.filter((item) => item.refused === 0)
@@ -241,7 +238,7 @@ export class WalWriter {
   }
 
   #lost(buffer: WalBuffer, error: unknown): void {
-    for (const item of buffer.items) this.#gaps.lost(item, this.#arrivals)
+    for (const item of buffer.items) this.#gaps.lost(item)
     buffer.fail(error)
   }
 

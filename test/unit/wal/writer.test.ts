@@ -185,7 +185,7 @@ describe('validation that still runs (L11)', () => {
 })
 
 describe('a producer that the sequencer knows', () => {
-  test('is judged by it alone: a repetition that is lost holds up neither what is before it nor what is behind', async () => {
+  test('is judged by it: a repetition that is lost holds up what is before it not at all, what is behind only once', async () => {
     const { wal, store, topic } = await world({ maxBytes: 1 })
     let broken = false
     store.before = (request) => {
@@ -198,8 +198,32 @@ describe('a producer that the sequencer knows', () => {
     await expect(append(2)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     broken = false
     expect((await append(1))[0]).toMatchObject({ error: 0, baseOffset: 1 })
+    expect((await append(4))[0].error).toBe(Errors.KAFKA_STORAGE_ERROR)
+    expect((await append(5))[0].error).toBe(Errors.KAFKA_STORAGE_ERROR)
     expect((await append(4))[0]).toMatchObject({ error: 0, baseOffset: 4 })
     expect((await append(6))[0].error).toBe(Errors.OUT_OF_ORDER_SEQUENCE_NUMBER)
+  })
+
+  test('a repetition that is lost is not overtaken by so many that it would not be known again', async () => {
+    const { wal, store, topic } = await world({ maxBytes: 1 })
+    let broken = false
+    store.before = (request) => {
+      if (request === 'put' && broken) throw new FrazilError('STORE_UNAVAILABLE', 'no')
+    }
+    const append = (sequence: number): ReturnType<typeof wal.append> =>
+      wal.append([{ topic, partition: 0, batch: walBatch({ producerId: 7, sequence }) }])
+    for (const sequence of [0, 1]) expect((await append(sequence))[0].error).toBe(0)
+    // No more than five open at a time: the producer knows neither 0 nor 1 answered, and a later one that was passes for progress.
+    let behind = 2
+    for (let round = 0; round < 6; round++) {
+      broken = true
+      await expect(append(0)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+      broken = false
+      if ((await append(behind))[0].error === 0) behind++
+    }
+    expect((await append(0))[0]).toMatchObject({ error: 0, baseOffset: 0 })
+    expect((await append(1))[0]).toMatchObject({ error: 0, baseOffset: 1 })
+    expect((await append(2))[0]).toMatchObject({ error: 0, baseOffset: 2 })
   })
 
   test('until then, the first batch that was lost comes first, in whatever order they were lost', async () => {

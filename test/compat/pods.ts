@@ -76,6 +76,19 @@ const pods = ['pod-0', 'pod-1', 'pod-2'].map((pod) => {
   })
 })
 let failed = 0
+/** A machine that stands still for seconds may cost a pod its membership: it comes back. */
+async function eventually<T>(work: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + 60_000
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      console.log(`  not yet: ${(error as Error).message}`)
+      if (Date.now() > deadline) throw error
+      await sleep(500)
+    }
+  }
+}
 const loaders: { readonly child: ChildProcess; readonly done: Promise<number> }[] = []
 const load = (command: string, args: readonly string[]): void => {
   const child = spawn(command, args, { stdio: ['pipe', 'inherit', 'inherit'] })
@@ -86,16 +99,22 @@ try {
   for (const pod of pods) await pod.start()
   const bootstrap = pods.map((pod) => pod.bootstrap).join()
   const kafka = new Kafka({ brokers: bootstrap.split(','), logLevel: logLevel.NOTHING, retry: { retries: 60, maxRetryTime: 2000 } })
-  const admin = kafka.admin()
-  await admin.connect()
-  await admin.createTopics({
-    topics: [{ topic, numPartitions: PARTITIONS, configEntries: [{ name: 'table.commit.interval.ms', value: '2000' }] }],
+  const { brokers, leaders } = await eventually(async () => {
+    const admin = kafka.admin()
+    try {
+      await admin.connect()
+      await admin.createTopics({
+        topics: [{ topic, numPartitions: PARTITIONS, configEntries: [{ name: 'table.commit.interval.ms', value: '2000' }] }],
+      })
+      const brokers = (await admin.describeCluster()).brokers.length
+      const leaders = new Set((await admin.fetchTopicMetadata({ topics: [topic] })).topics[0]!.partitions.map(({ leader }) => leader))
+      if (brokers !== pods.length || leaders.size < 2) throw new Error(`${brokers} pods, leaders ${[...leaders].join()}`)
+      return { brokers, leaders }
+    } finally {
+      await admin.disconnect()
+    }
   })
-  const { brokers } = await admin.describeCluster()
-  const leaders = new Set((await admin.fetchTopicMetadata({ topics: [topic] })).topics[0]!.partitions.map(({ leader }) => leader))
-  await admin.disconnect()
-  console.log(`${brokers.length} pods, leaders ${[...leaders].sort().join()}, ${flags.faults} faults, log ${flags.log}, seed ${seed}`)
-  if (brokers.length !== pods.length || leaders.size < 2) failed++
+  console.log(`${brokers} pods, leaders ${[...leaders].sort().join()}, ${flags.faults} faults, log ${flags.log}, seed ${seed}`)
 
   const acked = join(folder, 'acked')
   mkdirSync(acked)
@@ -182,6 +201,9 @@ try {
   await pods[0]!.drained()
   console.log('again, from table files alone:')
   verify(pods[1]!)
+} catch (error) {
+  failed++
+  console.log(error)
 } finally {
   for (const { child } of loaders) child.kill('SIGKILL')
   if (failed > 0) for (const pod of pods) console.log(`${pod.settings['pod']}:\n${pod.tail(30)}`)

@@ -23,6 +23,7 @@ import endTxn from './26_endTxn.ts'
 import writeTxnMarkers from './27_writeTxnMarkers.ts'
 import txnOffsetCommit from './28_txnOffsetCommit.ts'
 import describeConfigs from './32_describeConfigs.ts'
+import createPartitions from './37_createPartitions.ts'
 import deleteGroups from './42_deleteGroups.ts'
 import incrementalAlterConfigs from './44_incrementalAlterConfigs.ts'
 import describeCluster from './60_describeCluster.ts'
@@ -56,6 +57,7 @@ const others = [
   writeTxnMarkers,
   txnOffsetCommit,
   describeConfigs,
+  createPartitions,
   deleteGroups,
   incrementalAlterConfigs,
   describeCluster,

@@ -23,6 +23,7 @@ export type Command =
   | ({ readonly kind: 'createTopic' } & CreateTopic)
   | ({ readonly kind: 'deleteTopic' } & DeleteTopic)
   | ({ readonly kind: 'alterConfigs' } & AlterConfigs)
+  | ({ readonly kind: 'createPartitions' } & CreatePartitions)
   | ({ readonly kind: 'commitWal' } & CommitWal)
   | ({ readonly kind: 'moveExtents' } & MoveExtents)
   | ({ readonly kind: 'commitTable' } & CommitTable)
@@ -92,6 +93,12 @@ export interface DeleteTopic {
   readonly topic: number
   readonly keepTableAs: string
   readonly graceMs: number
+}
+
+/** Since level 2. Raises the number of partitions of a topic to `partitions`; refused with INVALID_PARTITIONS when that is no increase. */
+export interface CreatePartitions {
+  readonly topic: number
+  readonly partitions: number
 }
 
 /** null deletes a key. `topic` 0 with `broker` sets cluster-wide broker configs. Values were validated by the proposer. */

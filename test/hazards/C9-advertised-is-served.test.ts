@@ -48,6 +48,7 @@ const GOLDEN: Golden = {
   22: () => ({ transactionalId: null, transactionTimeoutMs: 1000 }),
   23: () => ({ topics: [{ topic: 'a', partitions: [{ partition: 0, leaderEpoch: 0 }] }] }),
   32: () => ({ resources: [{ resourceType: 2, resourceName: 'a', configurationKeys: null }] }),
+  37: () => ({ topics: [{ name: 'a', count: 9, assignments: null }], timeoutMs: 1000, validateOnly: true }),
   44: () => ({
     resources: [{ resourceType: 2, resourceName: 'a', configs: [{ name: 'retention.ms', configOperation: 0, value: '5' }] }],
     validateOnly: false,

@@ -18,15 +18,20 @@ export function assignmentProblem(topic: Topic): ConfigError | null {
   for (const { partitionIndex, brokerIds } of assignments) {
     if (seen.has(partitionIndex)) return wrong(`Found multiple manual partition assignments for partition ${partitionIndex}`)
     seen.add(partitionIndex)
-    if (brokerIds.length === 0) return wrong('The manual partition assignment includes an empty replica list.')
-    if (new Set(brokerIds).size !== brokerIds.length) return wrong('The manual partition assignment includes a broker more than once.')
-    if (brokerIds.length !== replicas)
-      return wrong(
-        `The manual partition assignment includes a partition with ${brokerIds.length} replica(s), but this is not consistent with previous partitions, which have ${replicas} replica(s).`,
-      )
+    const message = replicasProblem(brokerIds, replicas)
+    if (message !== null) return wrong(message)
   }
   for (let partition = 0; partition < assignments.length; partition++) {
     if (!seen.has(partition)) return wrong('partitions should be a consecutive 0-based integer sequence')
   }
   return null
+}
+
+/** What is wrong with the replicas of one partition beside others that have `replicas` of them, or null. */
+export function replicasProblem(brokerIds: readonly number[], replicas: number): string | null {
+  if (brokerIds.length === 0) return 'The manual partition assignment includes an empty replica list.'
+  const repeated = brokerIds.find((id, i) => brokerIds.indexOf(id) !== i)
+  if (repeated !== undefined) return `The manual partition assignment includes the broker ${repeated} more than once.`
+  if (brokerIds.length === replicas) return null
+  return `The manual partition assignment includes a partition with ${brokerIds.length} replica(s), but this is not consistent with previous partitions, which have ${replicas} replica(s).`
 }

@@ -23,7 +23,7 @@ import {
 } from './transactions.ts'
 import { commitTable, dropTable, setTableTyping } from './tables.ts'
 import { alterSchemaSettings, deleteSchemas, registerSchema } from './schemas.ts'
-import { alterConfigs, createTopic, deleteTopic, trimPartitions } from './topics.ts'
+import { alterConfigs, createPartitions, createTopic, deleteTopic, trimPartitions } from './topics.ts'
 import { commitWal } from './wal.ts'
 
 export interface Applied {
@@ -43,6 +43,7 @@ const handlers: { readonly [K in Command['kind']]: Handler<K> } = {
   createTopic,
   deleteTopic,
   alterConfigs,
+  createPartitions,
   commitWal,
   moveExtents,
   commitTable,
@@ -91,6 +92,7 @@ const SINCE_LEVEL: Partial<Readonly<Record<Command['kind'], number>>> = {
   forgetTransactionalIds: 2,
   writeMarkers: 2,
   setTableTyping: 2,
+  createPartitions: 2,
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Errors } from '../../../protocol/errors.ts'
-import type { AlterConfigs, CreateTopic, DeleteTopic, Result, TrimPartitions } from '../commands.ts'
+import type { AlterConfigs, CreatePartitions, CreateTopic, DeleteTopic, Result, TrimPartitions } from '../commands.ts'
 import { TableRow } from '../state/tables.ts'
 import { TopicRow } from '../state/topics.ts'
 import { type Context, OK, refused } from './context.ts'
@@ -36,6 +36,18 @@ export function createTopic(context: Context, command: CreateTopic): Result {
   topicRows.add(new TopicRow({ topic, topicId, name, createdMs: context.timeMs, slots, configs, configVersion: 1 }))
   tableRows.add(new TableRow({ uuid, topic, namespace, name: free, location, createdMs: context.timeMs }))
   return { kind: 'topic', topic }
+}
+
+/** New partitions are empty; the others keep their place, and rows that the table has keep their partition. */
+export function createPartitions({ rooms }: Context, command: CreatePartitions): Result {
+  const { topicRows, parts } = rooms
+  const topic = topicRows.byNumber.get(command.topic)
+  if (topic === undefined) return refused(Errors.UNKNOWN_TOPIC_OR_PARTITION, 'there is no such topic')
+  const { partitions } = command
+  if (partitions <= topic.slots.length || partitions > PARTITIONS_MAX)
+    return refused(Errors.INVALID_PARTITIONS, `topic ${topic.name} has ${topic.slots.length} partitions, it cannot have ${partitions}`)
+  for (let partition = topic.slots.length; partition < partitions; partition++) topic.slots.push(parts.add(topic.topic, partition))
+  return OK
 }
 
 /** Everything of the topic goes at once; its table stays under another name or goes too (T20). */

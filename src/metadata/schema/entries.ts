@@ -61,6 +61,7 @@ message Proposal {
     ForgetTransactionalIds forgetTransactionalIds = 53;
     WriteMarkers writeMarkers = 54;
     SetTableTyping setTableTyping = 70;
+    CreatePartitions createPartitions = 56;
   }
 }
 
@@ -77,6 +78,8 @@ message CreateTopic {
 }
 message TablePlace { string namespace = 1; string name = 2; string uuid = 3; }
 message DeleteTopic { uint64 topic = 1; string keepTableAs = 2; uint64 graceMs = 3; }
+
+message CreatePartitions { uint64 topic = 1; uint32 partitions = 2; }
 
 message AlterConfigs { ConfigTarget target = 1; map<string, string> set = 2; repeated string remove = 3; }
 message ConfigTarget { oneof target { uint64 topic = 1; string broker = 2; string group = 3; } }

@@ -371,7 +371,8 @@ const memberCases: KafkaCase[] = [
   step('left an empty static group', 15, 5, () => ({ groups: ['static'] })),
 ]
 
-const other = (name: string, key: ApiKey, version: number, request: object, differs?: string): KafkaCase => ({
+/** A request that needs no ids. */
+export const other = (name: string, key: ApiKey, version: number, request: object, differs?: string): KafkaCase => ({
   name,
   key,
   version,

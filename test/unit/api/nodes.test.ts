@@ -67,6 +67,26 @@ describe('a node among others', () => {
     await w.close()
   })
 
+  it('gives new partitions to all nodes as it gives all others (L22)', async () => {
+    const nodes = [own, other, { ...other, nodeId: 9, rack: null }]
+    const w = await apiWorld({ level: 2, parts: { nodes: () => nodes } })
+    const partitions = async () => (await w.call(3, 12, { topics: [{ name: 'a' }] })).topics[0].partitions
+    const before = await partitions()
+    const raised = await w.call(37, 3, { topics: [{ name: 'a', count: 40, assignments: null }], timeoutMs: 1 })
+    expect(raised.results).toEqual([{ name: 'a', errorCode: 0, errorMessage: null }])
+    const after = await partitions()
+    expect(after.slice(0, 4)).toEqual(before)
+    const { topicId } = w.engine.state.topicByName('a')!
+    expect(after.map(({ leaderId }) => leaderId)).toEqual(each.slice(0, 40).map((partition) => leaderOf(topicId, partition, nodes)))
+    expect(new Set(after.map(({ leaderId }) => leaderId)).size).toBe(3)
+    // one that does not know the command yet keeps the cluster from it (L5)
+    const old = await apiWorld({ level: 1 })
+    const refused = await old.call(37, 3, { topics: [{ name: 'a', count: 5, assignments: null }], timeoutMs: 1 })
+    expect(refused.results[0].errorCode).toBe(Errors.UNSUPPORTED_VERSION)
+    await old.close()
+    await w.close()
+  })
+
   it('that leaves sends clients of partitions to the others; those that want no answer are still taken', async () => {
     let leaving = false
     const w = await apiWorld({ parts: { nodes: () => (leaving ? [other] : [own, other]), leaving: () => leaving } })

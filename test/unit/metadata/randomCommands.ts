@@ -93,6 +93,7 @@ export class CommandSource {
   command(): Command {
     const { random } = this
     if (this.#level > 1 && random.chance(0.3)) return randomTransaction(random, this.#state)
+    if (this.#level > 1 && random.chance(0.02)) return this.#createPartitions()
     const roll = random.int(100)
     if (roll < 45) return this.#commitWal()
     if (roll < 55) return this.#convert()
@@ -128,6 +129,11 @@ export class CommandSource {
       configs: { 'retention.ms': '5', b: name },
       table,
     }
+  }
+
+  #createPartitions(): Command {
+    const topic = this.#topic()
+    return { kind: 'createPartitions', topic: topic?.topic ?? 99, partitions: (topic?.partitions ?? 0) + this.random.int(3) }
   }
 
   #deleteTopic(): Command {

@@ -188,5 +188,6 @@ export const SAMPLES: readonly Command[] = [
   { kind: 'deleteSchemas', context: '.ctx', subject: 'orders-value', versions: [1, 300], permanent: true, expectedRevision: 7 },
   { kind: 'alterSchemaSettings', context: '.', subject: '', config: null, mode: 'READONLY' },
   { kind: 'alterSchemaSettings', context: '.', subject: 'orders-value', config: '{"compatibilityLevel":"FULL"}', mode: null },
+  { kind: 'createPartitions', topic: 7, partitions: 300 },
   { kind: 'setTableTyping', topic: 7, expectedVersion: 3, key: 'tables/default/orders-12345678/_frazil/typing-4-x.json' },
 ]

@@ -1,14 +1,16 @@
 import { parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import { describe, expect, it } from 'vitest'
+import { Errors } from '../../../../protocol/errors.ts'
 import { readBatchHeader } from '../../../../protocol/records/header.ts'
 import { BatchBuilder } from '../../../../protocol/records/build.ts'
 import type { TopicView } from '../../../../src/metadata/view.ts'
+import { currentSnapshot } from '../../../../src/tables/iceberg/table.ts'
 import { EntryStatus, type ManifestEntry } from '../../../../src/tables/iceberg/types.ts'
 import { FileTableReader } from '../../../../src/tables/readback/reader.ts'
 import { ManualClock } from '../../wal/harness.ts'
 import { rowsOf } from '../records.ts'
-import { advanceUntil, bench, type Bench } from '../harness.ts'
+import { advanceUntil, bench, valueBatch, type Bench } from '../harness.ts'
 
 const DAY_MS = 86_400_000
 const FIRST_DAY = 19_000
@@ -113,6 +115,28 @@ describe('a partitioned table', () => {
       const lower = new Map(file.metrics.lowerBounds).get(5)
       expect(lower === undefined ? null : Buffer.from(lower).toString()).toBe(key)
     }
+    await b.end()
+  })
+
+  it('takes rows of partitions that the topic was given later', async () => {
+    const clock = new ManualClock()
+    const b = await bench({ clock, level: 2 })
+    const topic = await b.topic('orders', 1, { 'table.partition.by': 'bucket(2, kafka_key), identity(kafka_partition)' })
+    await produce(b, topic, 0, mixed(0, 20))
+    await b.load(topic)
+    await produce(b, topic, 0, mixed(20, 20))
+    expect(await b.engine.propose({ kind: 'createPartitions', topic: topic.topic, partitions: 3 })).toEqual({ kind: 'ok' })
+    const [refused] = await b.wal.append([{ topic: topic.topic, partition: 3, batch: valueBatch(['x']) }])
+    expect(refused!.error).toBe(Errors.UNKNOWN_TOPIC_OR_PARTITION)
+    await produce(b, topic, 2, mixed(100, 20))
+    const loaded = await b.load(topic)
+    const values = (from: number): string[] => mixed(from, 20).map((row) => row.value)
+    expect(await consumed(b, topic, 0)).toEqual([...values(0), ...values(20)])
+    expect(await consumed(b, topic, 1)).toEqual([])
+    expect(await consumed(b, topic, 2)).toEqual(values(100))
+    const entries = await live(b, topic)
+    expect([...new Set(entries.map((entry) => Number(entry.file.partition[1])))].toSorted()).toEqual([0, 2])
+    expect(currentSnapshot(loaded.metadata)!.summary).toMatchObject({ 'total-records': '60', 'frazil.offsets.2': '0-19' })
     await b.end()
   })
 

@@ -72,7 +72,7 @@ describe('a node among others', () => {
     const w = await apiWorld({ level: 2, parts: { nodes: () => nodes } })
     const partitions = async () => (await w.call(3, 12, { topics: [{ name: 'a' }] })).topics[0].partitions
     const before = await partitions()
-    const raised = await w.call(37, 3, { topics: [{ name: 'a', count: 40, assignments: null }], timeoutMs: 1 })
+    const raised = await w.call(37, 3, { topics: [{ name: 'a', count: 40, assignments: null }], timeoutMs: 1, validateOnly: false })
     expect(raised.results).toEqual([{ name: 'a', errorCode: 0, errorMessage: null }])
     const after = await partitions()
     expect(after.slice(0, 4)).toEqual(before)
@@ -81,7 +81,7 @@ describe('a node among others', () => {
     expect(new Set(after.map(({ leaderId }) => leaderId)).size).toBe(3)
     // one that does not know the command yet keeps the cluster from it (L5)
     const old = await apiWorld({ level: 1 })
-    const refused = await old.call(37, 3, { topics: [{ name: 'a', count: 5, assignments: null }], timeoutMs: 1 })
+    const refused = await old.call(37, 3, { topics: [{ name: 'a', count: 5, assignments: null }], timeoutMs: 1, validateOnly: false })
     expect(refused.results[0].errorCode).toBe(Errors.UNSUPPORTED_VERSION)
     await old.close()
     await w.close()

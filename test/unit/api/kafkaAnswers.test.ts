@@ -14,7 +14,7 @@ for (const { file, cases, level } of SETS) {
   const url = new URL(`../../fixtures/api/${file}.json`, import.meta.url)
   const recorded = JSON.parse(readFileSync(url, 'utf8')) as Record<string, unknown>
 
-  describe(file, () => {
+  describe(`the answers of Apache Kafka 4.4.0: ${file}`, () => {
     let world: ApiWorld
     const ids = new Map<string, string>()
     beforeAll(async () => (world = await apiWorld({ level, broker: { 'num.partitions': '4' } })))

@@ -1,3 +1,4 @@
+import type { CreatePartitions, CreateTopic, DeleteTopic } from './topicCommands.ts'
 import type { SetTableTyping } from './typingCommands.ts'
 import type {
   AddToTransaction,
@@ -9,6 +10,7 @@ import type {
   WriteMarkers,
 } from './transactionCommands.ts'
 
+export type * from './topicCommands.ts'
 export type * from './transactionCommands.ts'
 
 /**
@@ -73,32 +75,6 @@ export interface FenceIncarnation {
 
 export interface SetLevel {
   readonly level: number
-}
-
-export interface CreateTopic {
-  readonly name: string
-  /** Canonical lower-case UUID text, random v4, chosen by the proposer. */
-  readonly topicId: string
-  readonly partitions: number
-  readonly configs: Readonly<Record<string, string>>
-  /** The table's place: namespace, name (unique ignoring case; apply appends _2, _3 … when taken), and location key. */
-  readonly table: { readonly namespace: string; readonly name: string; readonly uuid: string }
-}
-
-/**
- * Deletes a topic: its WAL extents die at once, producers and group offsets go. `keepTableAs` renames the table
- * ('' drops it: its files and metadata enter the deletion queue). Unconverted rows should have been converted before.
- */
-export interface DeleteTopic {
-  readonly topic: number
-  readonly keepTableAs: string
-  readonly graceMs: number
-}
-
-/** Since level 2. Raises the number of partitions of a topic to `partitions`; refused with INVALID_PARTITIONS when that is no increase. */
-export interface CreatePartitions {
-  readonly topic: number
-  readonly partitions: number
 }
 
 /** null deletes a key. `topic` 0 with `broker` sets cluster-wide broker configs. Values were validated by the proposer. */

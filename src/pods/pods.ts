@@ -47,6 +47,7 @@ export class Pods {
   #beatTimer: Timer | null = null
   #balanceTimer: Timer | null = null
   #stops: (() => void)[] = []
+  #joined = false
   #draining = false
   #closed = false
 
@@ -96,6 +97,7 @@ export class Pods {
       metadata.onWritten(({ number, bytes, attachmentBytes }) => this.#peers.broadcast({ type: 'entry', number, attachmentBytes, bytes })),
       metadata.onApplied((change) => void (change.other && this.#changed())),
     )
+    this.#beat()
   }
 
   /** Tells everyone that clients may come, and takes part. Call when everything is ready to serve. */
@@ -103,6 +105,8 @@ export class Pods {
     await this.#options.raiseLevel()
     this.#about = { ...about, peer: this.#peerAddress, phase: READY }
     await this.#announce(READY)
+    this.#joined = true
+    this.#beatTimer?.cancel()
     this.#beat()
     this.#look()
   }
@@ -185,15 +189,18 @@ export class Pods {
       logger.warn({ reason: result.reason }, 'this pod could not announce itself: an older pod holds the feature level back')
   }
 
+  /** From the claim on, since others count as silence what a start takes; it takes part in the rest once it has joined. */
   #beat(): void {
     const { clock } = this.#options
     if (this.#closed) return
     this.#beatTimer = clock.timer(this.#timings.heartbeatMs, () => this.#beat())
-    this.#peers.beat()
-    // Who writes an entry streams it: as long as all are linked nothing can be missed for long.
-    this.#options.metadata.streaming(this.#peers.complete)
+    if (this.#joined) {
+      this.#peers.beat()
+      // Who writes an entry streams it: as long as all are linked nothing can be missed for long.
+      this.#options.metadata.streaming(this.#peers.complete)
+    }
     this.#renewals.tick()
-    this.writer.tick()
+    if (this.#joined) this.writer.tick()
   }
 
   #look(): void {

@@ -62,7 +62,10 @@ export class Renewals {
     for (const { incarnation, renewals } of metadata.state.livePods()) {
       live.add(incarnation)
       const seen = this.#seen.get(incarnation)
-      if (seen?.renewals !== renewals) this.#seen.set(incarnation, { renewals, ownRenewals, atMs: clock.monotonicMs() })
+      if (seen?.renewals === renewals) continue
+      // How old our own counter is when we first look is not known: others may have seen it when this process began.
+      const isOwnStart = seen === undefined && incarnation === metadata.incarnation
+      this.#seen.set(incarnation, { renewals, ownRenewals, atMs: isOwnStart ? this.#renewedMs : clock.monotonicMs() })
     }
     for (const incarnation of this.#seen.keys()) if (!live.has(incarnation)) this.#seen.delete(incarnation)
   }

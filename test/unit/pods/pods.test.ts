@@ -84,6 +84,20 @@ describe('pods that share a log', () => {
     await until(() => pods.every((pod) => names(pod).length === 3), 'all see each other again')
   })
 
+  it('a pod that takes long to start is not fenced for it, and is there when it has joined', async () => {
+    const { made, pods } = await three()
+    const slow = await made.start('slow', { join: false })
+    const counters = (): Map<number, number> =>
+      new Map(Array.from(pods[0]!.metadata.state.livePods(), (pod) => [pod.incarnation, pod.renewals]))
+    const before = counters().get(pods[0]!.metadata.incarnation)!
+    // Several times as many renewals of others as expire a pod without its own.
+    await until(() => counters().get(pods[0]!.metadata.incarnation)! > before + 12, 'others renewed themselves')
+    expect(counters().get(slow.metadata.incarnation)).toBeGreaterThan(2)
+    await slow.pods.join({ listeners: [{ name: 'PLAINTEXT', host: 'slow', port: 9092 }], rack: '' })
+    await until(() => pods.every((pod) => names(pod).length === 4), 'all see it')
+    expect(slow.stopped).toBe(null)
+  })
+
   it('one that leaves hands everything over and is gone at once', async () => {
     const { pods } = await three()
     await until(() => pods.every((pod) => pods.every(({ metadata }) => count(owners(pod), metadata.incarnation) >= 5)))

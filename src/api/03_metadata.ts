@@ -19,7 +19,8 @@ import { serve, type RequestContext } from './handler.ts'
 import type { ApiParts, NodeEndpoint } from './parts.ts'
 import { CLUSTER_OPERATIONS, OPERATIONS_NOT_ASKED, TOPIC_OPERATIONS } from './support/authorizedOperations.ts'
 import { collisionKeys, createTopic, newTopicProblem } from './support/createTopic.ts'
-import { isInternalTopic, replicasOf, topicNameProblem, ZERO_UUID } from './support/topics.ts'
+import { describePartition } from './support/describePartition.ts'
+import { isInternalTopic, topicNameProblem, ZERO_UUID } from './support/topics.ts'
 
 export default serve(3, { min: 0, max: 13 }, { handle, fail })
 
@@ -85,27 +86,12 @@ async function createMissing(names: readonly string[], parts: ApiParts): Promise
 }
 
 function describeTopic(topic: TopicView, request: Request, nodes: readonly NodeEndpoint[], parts: ApiParts): TopicAnswer {
-  const { state } = parts.metadata
-  const replicationFactor = parts.brokerConfigs.number('default.replication.factor')
   return {
     errorCode: Errors.NONE,
     name: topic.name,
     topicId: topic.topicId,
     isInternal: isInternalTopic(topic.name),
-    partitions: Array.from({ length: topic.partitions }, (_, partitionIndex) => {
-      const replicas = replicasOf(topic.topicId, partitionIndex, nodes, replicationFactor)
-      const leaderId = replicas[0]
-      const leaderEpoch = state.partition(topic.topic, partitionIndex)?.leaderEpoch ?? 0
-      return {
-        errorCode: Errors.NONE,
-        partitionIndex,
-        leaderId,
-        leaderEpoch,
-        replicaNodes: replicas,
-        isrNodes: replicas,
-        offlineReplicas: [],
-      }
-    }),
+    partitions: Array.from({ length: topic.partitions }, (_, partition) => describePartition(topic, partition, nodes, parts)),
     topicAuthorizedOperations: request.includeTopicAuthorizedOperations ? TOPIC_OPERATIONS : OPERATIONS_NOT_ASKED,
   }
 }

@@ -49,7 +49,7 @@ export function apiVersions(others: readonly ServedApi[]): ServedApi<18> {
 }
 
 /** Before v4 clients cannot read a feature that begins at 0 (KAFKA-17492). */
-function supportedFeatures(version: number): ResponseOf<18>['supportedFeatures'] {
+export function supportedFeatures(version: number): NonNullable<ResponseOf<18>['supportedFeatures']> {
   const all = [
     { name: 'metadata.version', minVersion: METADATA_VERSION.min, maxVersion: METADATA_VERSION.max },
     { name: 'transaction.version', minVersion: 0, maxVersion: TRANSACTION_VERSION },
@@ -57,7 +57,8 @@ function supportedFeatures(version: number): ResponseOf<18>['supportedFeatures']
   return all.filter(({ minVersion }) => version >= 4 || minVersion > 0)
 }
 
-function finalizedFeatures(parts: ApiParts): ResponseOf<18>['finalizedFeatures'] {
+/** What is in force now. */
+export function finalizedFeatures(parts: ApiParts): NonNullable<ResponseOf<18>['finalizedFeatures']> {
   const level = (name: string, value: number) => ({ name, maxVersionLevel: value, minVersionLevel: value })
   const features = [level('metadata.version', METADATA_VERSION.max)]
   return servesTransactions(parts) ? [...features, level('transaction.version', TRANSACTION_VERSION)] : features

@@ -14,12 +14,11 @@
  * v1 flexible.
  */
 import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
-import type { AlterConfigs } from '../metadata/commands.ts'
 import { serve, type RequestContext } from './handler.ts'
 import type { ApiParts } from './parts.ts'
-import { alterTarget, type AlterTarget } from './support/alterTarget.ts'
+import { alterTarget } from './support/alterTarget.ts'
 import { changedConfigs } from './support/changedConfigs.ts'
-import { adminFailure } from './support/failures.ts'
+import { storeConfigs } from './support/storeConfigs.ts'
 import type { ConfigError } from './support/topicConfigs.ts'
 
 export default serve(44, { min: 0, max: 1 }, { handle, fail })
@@ -46,20 +45,7 @@ async function alter(resource: Resource, validateOnly: boolean, parts: ApiParts)
   if ('error' in target) return target
   const change = changedConfigs(resource.configs, target, parts)
   if ('error' in change) return change
-  return validateOnly ? null : store(target, change, parts)
-}
-
-async function store({ target }: AlterTarget, change: Pick<AlterConfigs, 'set' | 'remove'>, parts: ApiParts): Promise<ConfigError | null> {
-  if (Object.keys(change.set).length === 0 && change.remove.length === 0) return null
-  try {
-    const result = await parts.metadata.propose({ kind: 'alterConfigs', target, ...change })
-    return result.kind === 'refused' ? { error: result.error, message: result.reason } : null
-  } catch (failure) {
-    const error = adminFailure(failure)
-    if (error === Errors.UNKNOWN_SERVER_ERROR) throw failure
-    parts.logger.warn({ err: failure }, 'configs could not be changed')
-    return { error, message: 'The metadata log could not be written.' }
-  }
+  return validateOnly ? null : storeConfigs(target, change, parts)
 }
 
 function toAnswer({ resourceType, resourceName }: Resource, problem: ConfigError | null): Answer {

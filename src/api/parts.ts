@@ -39,6 +39,11 @@ export interface ApiParts {
    * (T20). Rejects when it cannot.
    */
   readonly convertTopic: (topic: number) => Promise<void>
+  /** Where all pods keep everything, as DescribeLogDirs tells it; the volume's bytes where it has a size. */
+  readonly logDir: {
+    readonly path: string
+    readonly volume: () => Promise<{ readonly totalBytes: number; readonly usableBytes: number } | null>
+  }
   /** A random v4 UUID as canonical text. */
   readonly randomUuid: () => string
 }

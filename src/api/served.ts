@@ -23,13 +23,24 @@ import endTxn from './26_endTxn.ts'
 import writeTxnMarkers from './27_writeTxnMarkers.ts'
 import txnOffsetCommit from './28_txnOffsetCommit.ts'
 import describeConfigs from './32_describeConfigs.ts'
+import alterConfigs from './33_alterConfigs.ts'
+import describeLogDirs from './35_describeLogDirs.ts'
 import createPartitions from './37_createPartitions.ts'
 import deleteGroups from './42_deleteGroups.ts'
+import electLeaders from './43_electLeaders.ts'
 import incrementalAlterConfigs from './44_incrementalAlterConfigs.ts'
+import alterPartitionReassignments from './45_alterPartitionReassignments.ts'
+import listPartitionReassignments from './46_listPartitionReassignments.ts'
+import offsetDelete from './47_offsetDelete.ts'
+import describeClientQuotas from './48_describeClientQuotas.ts'
+import describeQuorum from './55_describeQuorum.ts'
+import updateFeatures from './57_updateFeatures.ts'
 import describeCluster from './60_describeCluster.ts'
 import describeProducers from './61_describeProducers.ts'
 import describeTransactions from './65_describeTransactions.ts'
 import listTransactions from './66_listTransactions.ts'
+import listConfigResources from './74_listConfigResources.ts'
+import describeTopicPartitions from './75_describeTopicPartitions.ts'
 import type { ServedApi } from './handler.ts'
 
 const others = [
@@ -57,13 +68,24 @@ const others = [
   writeTxnMarkers,
   txnOffsetCommit,
   describeConfigs,
+  alterConfigs,
+  describeLogDirs,
   createPartitions,
   deleteGroups,
+  electLeaders,
   incrementalAlterConfigs,
+  alterPartitionReassignments,
+  listPartitionReassignments,
+  offsetDelete,
+  describeClientQuotas,
+  describeQuorum,
+  updateFeatures,
   describeCluster,
   describeProducers,
   describeTransactions,
   listTransactions,
+  listConfigResources,
+  describeTopicPartitions,
 ] as unknown as readonly ServedApi[]
 
 /** Every API that is served; a new one is one file and two lines here. What is not served, and why: NOT_SERVED.md. */

@@ -4,6 +4,7 @@ import type { Logger } from '../base/log.ts'
 import type { OffsetItem } from '../metadata/commands.ts'
 import type { Metadata } from '../metadata/port.ts'
 import { Errors } from '../../protocol/errors.ts'
+import { deleteOffsets, type DeleteOffsetsResult, type OffsetPlace } from './deleteOffsets.ts'
 import { describeGroup, listGroups } from './describe.ts'
 import { Group, type GroupContext } from './group.ts'
 import { findMember, joinGroup } from './join.ts'
@@ -203,6 +204,14 @@ export class GroupCoordinator {
       metadata.state.group(groupId) === null ? Errors.NONE : await writeGroup(metadata, logger, groupId, { kind: 'deleteGroup', groupId })
     if (error === Errors.NONE && group.state.name === 'Empty') group.die(Errors.COORDINATOR_NOT_AVAILABLE)
     return error
+  }
+
+  /** OffsetDelete. Call after a barrier. */
+  async deleteOffsets(groupId: string, places: readonly OffsetPlace[]): Promise<DeleteOffsetsResult> {
+    const unavailable = this.#unavailable(groupId)
+    const group = unavailable === Errors.NONE ? this.#find(groupId) : null
+    if (group === null) return { error: unavailable === Errors.NONE ? Errors.GROUP_ID_NOT_FOUND : unavailable, errors: [] }
+    return deleteOffsets(this.#options.metadata, this.#options.logger, group, places)
   }
 
   #mayCommit(request: CommitRequest, isTransactional = false): number {

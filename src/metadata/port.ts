@@ -2,6 +2,9 @@ import type { Command, Result } from './commands.ts'
 import type { StateView } from './view.ts'
 
 /** The engine as other rooms see it (engine.ts is the real one). */
+/** The lease of the pod that writes the log when several share it (L21). */
+export const LOG_LEASE = 'log'
+
 export interface Metadata {
   readonly state: StateView
   /** Of this process. */

@@ -51,6 +51,8 @@ export interface StateView {
   /** Of one broker (node id as text), or the cluster-wide ones (''). */
   brokerConfigs(broker?: string): ReadonlyMap<string, string>
   groupConfigs(groupId: string): ReadonlyMap<string, string>
+  /** Groups that have configs of their own. */
+  configuredGroups(): Iterable<string>
 
   producer(topic: number, partition: number, producerId: number): ProducerView | null
   /** Producers whose last append is older than `olderThanMs` (entry time), at most `limit`. */

@@ -2,13 +2,10 @@ import type { Clock, Timer } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
 import type { Random } from '../base/random.ts'
 import type { Forwarded, ForwardOutcome, Relay } from '../metadata/relay.ts'
-import type { Metadata } from '../metadata/port.ts'
+import { LOG_LEASE, type Metadata } from '../metadata/port.ts'
 import type { Members } from './members.ts'
 import type { Peers } from './peers.ts'
 import type { PodTimings } from './port.ts'
-
-/** The lease of the pod that writes the log. */
-export const LOG_LEASE = 'log'
 
 const UNKNOWN: ForwardOutcome = { kind: 'unknown' }
 /** Between two pods that try to take the lease; one after the other, in the order that all agree on. */

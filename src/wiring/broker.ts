@@ -33,7 +33,7 @@ import { WalSequences } from '../wal/sequences.ts'
 import { WriteAheadLog } from '../wal/wal.ts'
 import { openPods } from './pods.ts'
 import { openSchemas } from './schemas.ts'
-import { openStores } from './stores.ts'
+import { openStores, placeName, volumeOf } from './stores.ts'
 import { backgroundParts } from './background.ts'
 
 /** Share of the backlog limit at which the largest topics are converted whatever their own triggers say. */
@@ -230,6 +230,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     nodes: (listener) => nodesOf(pods, listener) ?? [{ nodeId: metadata.nodeId, rack, ...options.endpoint(listener) }],
     leaving: () => pods !== null && pods.draining && !pods.alone,
     convertTopic,
+    logDir: { path: placeName(spec), volume: () => volumeOf(spec) },
     randomUuid: randomUUID,
   }
   const dispatcher = new Dispatcher(parts, registry)

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { statfs } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { Settings } from '../base/config/settings.ts'
@@ -100,4 +101,17 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
 function samePlace(a: StoreSpec, b: StoreSpec): boolean {
   if (a.kind === 'folder') return b.kind === 'folder' && a.path === b.path
   return a.kind === 's3' && b.kind === 's3' && a.bucket === b.bucket && a.prefix === b.prefix
+}
+
+/** A store's place as people write it: a folder's path, or `s3://BUCKET/PREFIX`. */
+export function placeName(spec: StoreSpec): string {
+  if (spec.kind === 's3') return spec.prefix === '' ? `s3://${spec.bucket}` : `s3://${spec.bucket}/${spec.prefix}`
+  return spec.kind === 'folder' ? spec.path : spec.kind
+}
+
+/** Bytes of the disk that a folder is on; null where there is no such size, or it cannot be read now. */
+export async function volumeOf(spec: StoreSpec): Promise<{ readonly totalBytes: number; readonly usableBytes: number } | null> {
+  if (spec.kind !== 'folder') return null
+  const disk = await statfs(spec.path).catch(() => null)
+  return disk === null ? null : { totalBytes: disk.blocks * disk.bsize, usableBytes: disk.bavail * disk.bsize }
 }

@@ -48,6 +48,16 @@ const GOLDEN: Golden = {
   22: () => ({ transactionalId: null, transactionTimeoutMs: 1000 }),
   23: () => ({ topics: [{ topic: 'a', partitions: [{ partition: 0, leaderEpoch: 0 }] }] }),
   32: () => ({ resources: [{ resourceType: 2, resourceName: 'a', configurationKeys: null }] }),
+  33: () => ({ resources: [{ resourceType: 2, resourceName: 'a', configs: [{ name: 'retention.ms', value: '5' }] }], validateOnly: false }),
+  35: () => ({ topics: null }),
+  43: () => ({ topicPartitions: null }),
+  45: () => ({ topics: [{ name: 'a', partitions: [{ partitionIndex: 0, replicas: [0] }] }] }),
+  46: () => ({ topics: null }),
+  48: () => ({ components: [], strict: false }),
+  55: () => ({ topics: [{ topicName: '__cluster_metadata', partitions: [{ partitionIndex: 0 }] }] }),
+  57: () => ({ featureUpdates: [] }),
+  74: () => ({}),
+  75: () => ({ topics: [] }),
   37: () => ({ topics: [{ name: 'a', count: 9, assignments: null }], timeoutMs: 1000, validateOnly: true }),
   44: () => ({
     resources: [{ resourceType: 2, resourceName: 'a', configs: [{ name: 'retention.ms', configOperation: 0, value: '5' }] }],
@@ -119,7 +129,7 @@ describe('what ApiVersions shows', () => {
     }
   })
 
-  it('DeleteTopics by name and by id, DeleteGroups', async () => {
+  it('DeleteTopics by name and by id, OffsetDelete, DeleteGroups', async () => {
     for (let version = 1; version <= 6; version++) {
       const name = `gone-${version}`
       const made = await world.call(19, 7, {
@@ -139,6 +149,8 @@ describe('what ApiVersions shows', () => {
         memberId: '',
         topics: [{ name: 'a', partitions: [{ partitionIndex: 0, committedOffset: 1, committedMetadata: null }] }],
       })
+      const offsets = { groupId, topics: [{ name: 'a', partitions: [{ partitionIndex: 0 }] }] }
+      expect(errorsIn(await world.call(47, 0, offsets))).toEqual([])
       expect(errorsIn(await world.call(42, version, { groupsNames: [groupId] }))).toEqual([])
     }
   })

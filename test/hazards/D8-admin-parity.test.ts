@@ -1,16 +1,15 @@
 /**
- * D8: commit metadata was lost, DescribeConfigs was empty, a group rebalanced once too often. (CreatePartitions, also in the
- * report, is not advertised.)
+ * D8: commit metadata was lost, DescribeConfigs and the answer of CreatePartitions were empty, a group rebalanced once too often.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { BROKER_CONFIGS } from '../../src/base/config/brokerConfigs.ts'
 import { TOPIC_CONFIGS } from '../../src/base/config/topicConfigs.ts'
-import { SERVED } from '../../src/api/served.ts'
-import { apiWorld, type ApiWorld } from '../unit/api/harness.ts'
+import { batchBytes } from '../unit/wal/harness.ts'
+import { apiWorld, produceRequest, type ApiWorld } from '../unit/api/harness.ts'
 import { formGroup, TestMember } from '../unit/api/members.ts'
 
 let world: ApiWorld
-beforeAll(async () => (world = await apiWorld()))
+beforeAll(async () => (world = await apiWorld({ level: 2 })))
 afterAll(() => world.close())
 
 it('DescribeConfigs tells every key of a topic and of this node, with type, source and documentation', async () => {
@@ -36,8 +35,16 @@ it('DescribeConfigs tells every key of a topic and of this node, with type, sour
   })
 })
 
-it('CreatePartitions is not shown', () => {
-  expect(SERVED.some(({ key }) => key === 37)).toBe(false)
+it('CreatePartitions answers every topic, and Metadata and produced records follow', async () => {
+  const topics = ['a', 'nowhere'].map((name) => ({ name, count: 6, assignments: null }))
+  const { results } = await world.call(37, 3, { topics, timeoutMs: 1, validateOnly: false })
+  expect(results.map(({ name, errorCode }) => [name, errorCode])).toEqual([
+    ['a', 0],
+    ['nowhere', 3],
+  ])
+  expect((await world.call(3, 12, { topics: [{ name: 'a' }] })).topics[0].partitions).toHaveLength(6)
+  const produced = await world.call(0, 9, produceRequest({ name: 'a' }, batchBytes(), {}, 5))
+  expect(produced.responses[0].partitionResponses[0]).toMatchObject({ index: 5, errorCode: 0, baseOffset: 0 })
 })
 
 it('members that only poll slowly do not cause a rebalance: one join each, one generation', async () => {

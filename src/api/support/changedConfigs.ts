@@ -8,13 +8,13 @@ import { valueProblem, type ConfigError } from './topicConfigs.ts'
 type Config = RequestOf<44>['resources'][number]['configs'][number]
 type Change = Pick<AlterConfigs, 'set' | 'remove'>
 
-const SET = 0
-const DELETE = 1
+export const SET = 0
+export const DELETE = 1
 const APPEND = 2
 const SUBTRACT = 3
 const OPERATIONS: Readonly<Record<number, string>> = { [SET]: 'SET', [DELETE]: 'DELETE', [APPEND]: 'APPEND', [SUBTRACT]: 'SUBTRACT' }
 /** Fixed when the topic is made: a table is never moved (docs/DESIGN.md). */
-const FIXED = new Set(['table.namespace', 'table.name'])
+export const FIXED: ReadonlySet<string> = new Set(['table.namespace', 'table.name'])
 
 /** What a resource's operations come to, all of them or the first problem. */
 export function changedConfigs(configs: readonly Config[], target: AlterTarget, parts: ApiParts): Change | ConfigError {

@@ -195,6 +195,9 @@ export class State implements StateView {
   groupConfigs(groupId: string): ReadonlyMap<string, string> {
     return this.rooms.configs.group(groupId)
   }
+  configuredGroups(): Iterable<string> {
+    return this.rooms.configs.groups.keys()
+  }
 
   producer(topic: number, partition: number, producerId: number): ProducerView | null {
     const partitionSlot = this.#slot(topic, partition)

@@ -215,6 +215,7 @@ export async function openBroker(options: BrokerOptions): Promise<SimBroker> {
     validateProduce: (topic, records, version) => validator.validate(topic, records, version),
     nodes: () => [{ nodeId: metadata.nodeId, rack: null, host: pod, port: 9092 }],
     leaving: () => pods.draining && !pods.alone,
+    logDir: { path: 'memory', volume: () => Promise.resolve(null) },
     convertTopic: async (topic) => {
       const view = metadata.state.topicByNumber(topic)
       if (view !== null) await tables.loads.flush(view)

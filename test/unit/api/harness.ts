@@ -80,6 +80,7 @@ export async function apiWorld(
     validateProduce: (topic, records, version) => validator.validate(topic, records, version),
     nodes: () => [{ nodeId: engine.nodeId, host: '127.0.0.1', port: 9092, rack: null }],
     convertTopic: () => Promise.resolve(),
+    logDir: { path: '/data', volume: () => Promise.resolve({ totalBytes: 1000, usableBytes: 400 }) },
     randomUuid: uuid,
     ...more,
   }

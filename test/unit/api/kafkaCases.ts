@@ -485,6 +485,9 @@ export function comparable(value: unknown, key = ''): unknown {
       'memberId',
       'leader',
       'batchIndexErrorMessage',
+      'logDir',
+      'totalBytes',
+      'usableBytes',
     ].includes(key)
   )
     return undefined

@@ -2,7 +2,7 @@
 export interface PeerLink {
   /** False when the message was dropped: the link is closed, or more waits than it takes. */
   send(message: Uint8Array): boolean
-  /** Set once, before the next turn of the event loop. */
+  /** Set once; messages that came before wait for it. */
   onMessage: (message: Buffer) => void
   /** Called once, also after `close`. */
   onClose: () => void

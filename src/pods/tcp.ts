@@ -104,7 +104,6 @@ export class TcpNetwork implements PeerNetwork {
 }
 
 class TcpLink implements PeerLink {
-  onMessage: (message: Buffer) => void = () => {}
   onClose: () => void = () => {}
   open = false
   readonly #socket: Socket
@@ -116,6 +115,8 @@ class TcpLink implements PeerLink {
   #chunks: Buffer[] = []
   #bytes = 0
   #wanted: number
+  #onMessage: ((message: Buffer) => void) | null = null
+  #taking = false
 
   constructor(socket: Socket, side: Side, nonce: Buffer, secret: Uint8Array, opened: () => void) {
     this.#socket = socket
@@ -126,6 +127,12 @@ class TcpLink implements PeerLink {
     // the acceptor's magic and nonce; the dialer's nonce and proof
     this.#wanted = side === 'dial' ? MAGIC.length + NONCE_BYTES : NONCE_BYTES + PROOF_BYTES
     socket.on('data', (chunk: Buffer) => this.#received(chunk))
+  }
+
+  /** Messages wait for it: the first may come with the last bytes of the handshake, before who dialed has the link. */
+  set onMessage(onMessage: (message: Buffer) => void) {
+    this.#onMessage = onMessage
+    if (!this.#taking) this.#takeAll()
   }
 
   send(message: Uint8Array): boolean {
@@ -150,7 +157,12 @@ class TcpLink implements PeerLink {
   #received(chunk: Buffer): void {
     this.#chunks.push(chunk)
     this.#bytes += chunk.length
-    while (this.#bytes >= this.#wanted && !this.#socket.destroyed) {
+    this.#takeAll()
+  }
+
+  #takeAll(): void {
+    this.#taking = true
+    while (this.#bytes >= this.#wanted && !this.#socket.destroyed && !(this.open && this.#onMessage === null)) {
       const joined = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
       const taken = this.#take(joined)
       if (taken === 0) {
@@ -160,6 +172,7 @@ class TcpLink implements PeerLink {
       this.#chunks = taken === joined.length ? [] : [joined.subarray(taken)]
       this.#bytes -= taken
     }
+    this.#taking = false
   }
 
   /** Takes what is whole from the front; how many bytes that were. 0 when more is wanted than there is. */
@@ -175,7 +188,7 @@ class TcpLink implements PeerLink {
     this.#wanted = 4
     const message = bytes.subarray(4, 4 + length)
     if (!this.#seal!.isTheirs(message, bytes.subarray(4 + length, whole))) return this.#fail(bytes)
-    this.onMessage(message)
+    this.#onMessage!(message)
     return whole
   }
 

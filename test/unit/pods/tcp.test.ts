@@ -44,6 +44,33 @@ const until = async (done: () => boolean): Promise<void> => {
 }
 
 describe('links over TCP', () => {
+  it('give who dialed the first message also when it comes in one piece with the end of the handshake', async () => {
+    const address = await network().listen((link) => {
+      link.onMessage = () => {}
+      for (const text of ['hello', 'then']) link.send(Buffer.from(text))
+    })
+    // holds what the acceptor answers to the proof until all of it is there
+    const proxy = createServer((near) => {
+      const far = connect(Number(address.split(':')[1]), '127.0.0.1')
+      near.on('data', (chunk) => far.write(chunk)).on('close', () => far.destroy())
+      let held: Buffer[] | null = null
+      far.on('data', (chunk) => {
+        if (held !== null) return void held.push(chunk)
+        near.write(chunk)
+        held = []
+        setTimeout(() => near.write(Buffer.concat(held!)), 100)
+      })
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    const received: string[] = []
+    const link = await network().dial(`127.0.0.1:${(proxy.address() as { port: number }).port}`)
+    link.onMessage = (message) => received.push(message.toString())
+    await until(() => received.length === 2)
+    expect(received).toEqual(['hello', 'then'])
+    link.close()
+    proxy.close()
+  })
+
   it('carry messages whole and in order, both ways, whatever their size', async () => {
     const { ours, theirs, received } = await linked()
     const sent = [0, 1, 100, 70_000, 3_000_000, 5].map((size) => randomBytes(size))

@@ -31,7 +31,8 @@ function judge(bootstrap: string, nodes: number): Promise<boolean> {
 
 async function run(count: number): Promise<boolean> {
   const s3 = count > 1 ? await FakeS3.start('bucket') : null
-  const shared = s3 === null ? {} : { store: 's3://bucket/admin', 's3-endpoint': s3.endpoint, 's3-path-style': 'true' }
+  const shared: Record<string, string> =
+    s3 === null ? {} : { store: 's3://bucket/admin', 's3-endpoint': s3.endpoint, 's3-path-style': 'true' }
   const pods = Array.from({ length: count }, (_, i) => new Broker({ ...shared, pod: `pod-${i}`, 'group-initial-rebalance-delay-ms': '0' }))
   try {
     for (const pod of pods) await pod.start()

@@ -7,6 +7,7 @@ import { NotCanonical } from '../../schemas/protobuf/wire.ts'
 import { compileDecoder, type Decoder } from '../../schemas/typing/compile.ts'
 import { schemaIdOf } from '../../schemas/typing/framing.ts'
 import { FIRST_RECIPE, type Recipe, type Side, type Typing } from '../../schemas/typing/typing.ts'
+import { handOverOf, StagedLeaf, type HandOver } from './stage.ts'
 
 /** A schema that a value names and the typing does not know. `sample` is the begin of the value, for message indexes. */
 export interface UnknownSchema {
@@ -54,6 +55,7 @@ interface Ready {
   readonly recipe: Recipe
   readonly framing: Uint8Array
   readonly decoder: Decoder
+  readonly handOver: HandOver
   /** The side's leaves that this recipe does not fill. */
   readonly others: readonly LeafSink[]
 }
@@ -76,7 +78,8 @@ export class TypedSide {
   readonly #setting: string | null
   #learnings = 0
   readonly #input = new Input()
-  readonly #marks: number[] = []
+  readonly #stages = new Map<number, StagedLeaf>()
+  readonly #staged: StagedLeaf[] = []
   readonly #ready: (Ready | null)[] = []
   readonly #byId = new Map<number, number[]>()
   readonly #byHeader = new Map<string, number>()
@@ -136,10 +139,6 @@ export class TypedSide {
       return 0
     }
     const { others } = ready
-    const marks = this.#marks
-    const sinks = this.#sinks
-    let mark = 0
-    for (let i = 0; i < sinks.length; i++) mark = sinks[i].save(marks, mark, true)
     const from = start + ready.framing.length
     let outcome = this.#attempt(ready.decoder, buf, from, end)
     let { form } = ready
@@ -152,6 +151,7 @@ export class TypedSide {
       this.counts.undecodable++
       return 0
     }
+    ready.handOver(this.#input.buf)
     for (let i = 0; i < others.length; i++) others[i].absent(0, 0)
     if (this.#event !== null) this.#putEvent(ready.recipe)
     if (outcome === EXACT) {
@@ -162,7 +162,7 @@ export class TypedSide {
     return 0
   }
 
-  /** Decodes into the columns; when that fails they are as they were. */
+  /** Decodes into the stages; when that fails they are empty. */
   #attempt(decoder: Decoder, buf: Uint8Array, start: number, end: number): number {
     const input = this.#input
     input.reset(buf, start, end)
@@ -171,7 +171,7 @@ export class TypedSide {
       return input.exact ? EXACT : INEXACT
     } catch (error) {
       if (!(error instanceof Undecodable)) throw error
-      this.#restore()
+      this.#clear()
       if (error !== NotCanonical || decoder.normal === null) return FAILED
     }
     try {
@@ -181,14 +181,13 @@ export class TypedSide {
       return INEXACT
     } catch (error) {
       if (!(error instanceof Undecodable)) throw error
-      this.#restore()
+      this.#clear()
       return FAILED
     }
   }
 
-  #restore(): void {
-    let mark = 0
-    for (let i = 0; i < this.#sinks.length; i++) mark = this.#sinks[i].restore(this.#marks, mark)
+  #clear(): void {
+    for (let i = 0; i < this.#staged.length; i++) this.#staged[i].clear()
   }
 
   /**
@@ -201,13 +200,13 @@ export class TypedSide {
     for (const i of siblings) {
       const other = this.#make(i)
       if (other === ready) continue
-      this.#restore()
+      this.#clear()
       if (this.#attempt(other.decoder, buf, start, end) === EXACT) {
         this.#last = other
         return other.form
       }
     }
-    this.#restore()
+    this.#clear()
     if (siblings.length <= SHAPES_MAX && this.#learnings < LEARNINGS_MAX) {
       this.#learnings++
       const shape = ready.decoder.learn!(Buffer.from(buf.subarray(start, end)))
@@ -277,7 +276,16 @@ export class TypedSide {
   }
 
   #compile(recipe: Recipe): Decoder {
-    return compileDecoder(this.#typing, recipe, { input: this.#input, tree: this.#tree, sink: this.#sink })
+    return compileDecoder(this.#typing, recipe, { input: this.#input, tree: this.#tree, sink: (id) => this.#stage(id) })
+  }
+
+  #stage(id: number): StagedLeaf {
+    const known = this.#stages.get(id)
+    if (known !== undefined) return known
+    const stage = new StagedLeaf(this.#input)
+    this.#stages.set(id, stage)
+    this.#staged.push(stage)
+    return stage
   }
 
   #findId(buf: Uint8Array, start: number, end: number): Ready | null {
@@ -316,12 +324,17 @@ export class TypedSide {
     if (made !== null) return made
     const recipe = this.#typing.recipes[i]
     const filled = leavesOfPlan(recipe.plan, this.#tree)
+    const ids = [...filled]
     const event = this.#event === null ? 0 : this.#typing.eventColumn
     const ready: Ready = {
       form: FIRST_RECIPE + i,
       recipe,
       framing: recipe.framing === '' ? NOTHING : Buffer.from(recipe.framing, 'hex'),
       decoder: this.#compile(recipe),
+      handOver: handOverOf(
+        ids.map((id) => this.#stage(id)),
+        ids.map(this.#sink),
+      ),
       others: this.#leaves.filter((leaf) => leaf !== event && !filled.has(leaf)).map(this.#sink),
     }
     this.#ready[i] = ready

@@ -1,5 +1,5 @@
 import { FrazilError } from '../../base/errors.ts'
-import { elementsAt, nodeOf, skipOf } from '../columns/tools.ts'
+import { elementsAt, nodeOf, sameBytes, skipOf } from '../columns/tools.ts'
 import type { Output } from '../columns/output.ts'
 import { columnOf, strangersOf, type Plan } from '../columns/plan.ts'
 import type { LeafSource } from '../columns/ports.ts'
@@ -217,26 +217,17 @@ function leaf(node: AvroNode, plan: Plan, context: EncodeContext): Encode {
 
 function enumeration(node: AvroNode, source: LeafSource, output: Output): Encode {
   const symbols = new Map(node.symbols.map((symbol, i) => [symbol, i]))
-  let lastText = ''
-  let lastBytes = Buffer.alloc(0)
-  let lastIndex = -1
+  /** A short list beats a text and a map. */
+  const known = node.symbols.slice(0, 32).map((symbol) => Buffer.from(symbol))
   return () => {
     const i = valueOf(source)
     const start = source.starts[i]
     const end = source.starts[i + 1]
-    if (lastIndex < 0 || !same(lastBytes, source.data, start, end)) {
-      lastBytes = Buffer.from(source.data.subarray(start, end))
-      lastText = lastBytes.toString()
-      lastIndex = symbols.get(lastText) ?? mismatch()
+    for (let index = 0; index < known.length; index++) {
+      if (sameBytes(known[index], source.data, start, end)) return output.zigzag(0, index)
     }
-    output.zigzag(0, lastIndex)
+    output.zigzag(0, symbols.get(Buffer.from(source.data.subarray(start, end)).toString()) ?? mismatch())
   }
-}
-
-function same(a: Uint8Array, b: Uint8Array, start: number, end: number): boolean {
-  if (a.length !== end - start) return false
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[start + i]) return false
-  return true
 }
 
 function decimal(node: AvroNode, plan: Plan, source: LeafSource, output: Output, precision: number): Encode {

@@ -1,3 +1,5 @@
+const TENS = Array.from({ length: 18 }, (_, power) => 10 ** power)
+
 /** Bytes of a value that is put together from columns; grows, and is used again for the next one. */
 export class Output {
   buf = Buffer.allocUnsafeSlow(4096)
@@ -49,6 +51,34 @@ export class Output {
   zigzag(high: number, low: number): void {
     const sign = high >> 31
     this.varint(((high << 1) | (low >>> 31)) ^ sign, (low << 1) ^ sign)
+  }
+
+  /** A whole number that doubles hold, in decimal, its last `places` digits (up to 15) as a fraction. */
+  decimal(value: number, places: number): void {
+    this.room(40)
+    const { buf } = this
+    let at = this.at
+    if (value < 0) buf[at++] = 45
+    let rest = value < 0 ? -value : value
+    let digits = places + 1
+    while (digits < 17 && rest >= TENS[digits]) digits++
+    const next = at + digits + (places > 0 ? 1 : 0)
+    let to = next
+    let left = places
+    while (rest >= 1e9) {
+      const above = Math.floor(rest / 10)
+      buf[--to] = 48 + (rest - above * 10)
+      rest = above
+      if (--left === 0) buf[--to] = 46
+    }
+    let small = rest | 0
+    while (to > at) {
+      const above = (small / 10) | 0
+      buf[--to] = 48 + (small - above * 10)
+      small = above
+      if (--left === 0) buf[--to] = 46
+    }
+    this.at = next
   }
 
   text(text: string): void {

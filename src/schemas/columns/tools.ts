@@ -29,6 +29,13 @@ export function nodeOf(tree: ReadonlyMap<number, ColumnNode>, id: number): Colum
   return node
 }
 
+/** True when `a` and [start, end) of `b` are the same bytes. */
+export function sameBytes(a: Uint8Array, b: Uint8Array, start: number, end: number): boolean {
+  if (a.length !== end - start) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[start + i]) return false
+  return true
+}
+
 /** The elements that the list which begins at `entry` has; lists of this repetition level. */
 export function elementsAt(source: LeafSource, level: number): number {
   const { repetition, count } = source

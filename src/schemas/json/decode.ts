@@ -7,7 +7,9 @@ import type { ColumnNode } from '../columns/tree.ts'
 import { isText, putNumber, putWide, readUuid } from '../columns/values.ts'
 import type { JsonNode } from './schema.ts'
 import { printDouble, printString, type JsonShape } from './shape.ts'
-import { isSpace, literalAt, skipSpace, skipText, textEnd, unescape } from './scan.ts'
+import { asciiEnd, isSpace, literalAt, skipSpace, skipText, textEnd, unescape } from './scan.ts'
+import { canonicalDay, canonicalMicros } from './canonicalTimes.ts'
+import { shortFraction, shortInteger } from './numbers.ts'
 import { dayOf, microsOf, printDay, printMicros } from './times.ts'
 
 export interface DecodeContext {
@@ -101,6 +103,7 @@ function objectReader(node: JsonNode, plan: Plan, context: DecodeContext): Read 
         if (literalAt(input, literals[order[at]])) {
           index = order[at]
           place = at + 1
+          space(input)
           break
         }
       }
@@ -247,6 +250,8 @@ function scalarReader(node: JsonNode, plan: Plan, context: DecodeContext): Read 
       }
     case 'integer':
       return (repetition) => {
+        const short = shortInteger(input)
+        if (!Number.isNaN(short)) return putNumber(sink, short, repetition)
         const text = numberText(input)
         if (/^-?(?:0|[1-9]\d{0,14})$/.test(text)) {
           if (text === '-0') input.exact = false
@@ -263,7 +268,14 @@ function scalarReader(node: JsonNode, plan: Plan, context: DecodeContext): Read 
       }
     case 'number': {
       const bytes = Buffer.alloc(8)
+      const view = new DataView(bytes.buffer, bytes.byteOffset, 8)
       return (repetition) => {
+        let short = shortFraction(input)
+        if (Number.isNaN(short) && floats === 'js') short = shortInteger(input)
+        if (!Number.isNaN(short)) {
+          view.setFloat64(0, short, true)
+          return sink.bytes(bytes, 0, 8, repetition)
+        }
         const text = numberText(input)
         const value = Number(text)
         if (!Number.isFinite(value)) return poison(repetition)
@@ -287,10 +299,24 @@ function scalarReader(node: JsonNode, plan: Plan, context: DecodeContext): Read 
 function stringReader(node: JsonNode, { input, shape }: DecodeContext, sink: LeafSink, poison: Read): Read {
   const ascii = shape?.ascii ?? false
   const uuid = new Uint8Array(16)
+  const { kind } = node
   return (repetition) => {
     const start = input.at
-    const end = textEnd(input)
+    const end = kind === 'string' ? asciiEnd(input) : textEnd(input)
+    if (end < 0) {
+      input.at = -end
+      return sink.bytes(input.buf, start + 1, -end - 1, repetition)
+    }
     input.at = end
+    if (kind === 'timestamp' || kind === 'date') {
+      const isDate = kind === 'date'
+      const short = isDate
+        ? end - start === 12
+          ? canonicalDay(input.buf, start + 1)
+          : NaN
+        : canonicalMicros(input.buf, start + 1, end - 1)
+      if (!Number.isNaN(short)) return isDate ? sink.int(short, repetition) : putNumber(sink, short, repetition)
+    }
     if (node.kind === 'string' && isPlain(input.buf, start + 1, end - 1, ascii)) {
       if (isText(input.buf, start + 1, end - 1)) return sink.bytes(input.buf, start + 1, end - 1, repetition)
       return poison(repetition)

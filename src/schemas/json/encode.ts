@@ -3,13 +3,18 @@ import { strangersOf, type Plan } from '../columns/plan.ts'
 import type { LeafSource } from '../columns/ports.ts'
 import { elementsAt, nodeOf, skipOf } from '../columns/tools.ts'
 import { wide, writeUuid } from '../columns/values.ts'
+import { putDay, putMicros } from './canonicalTimes.ts'
+import { Decimal } from './numbers.ts'
 import type { JsonNode } from './schema.ts'
 import { printDouble, printString, type JsonShape } from './shape.ts'
-import { printDay, printMicros } from './times.ts'
+import { printMicros } from './times.ts'
 
 type Write = () => void
 
 const NULL = Buffer.from('null')
+const TRUE = Buffer.from('true')
+const FALSE = Buffer.from('false')
+const POINT_ZERO = Buffer.from('.0')
 
 /** Makes the writer of a value's text in this shape. Errors: CORRUPT. */
 export function jsonEncoder(node: JsonNode, plan: Plan, context: EncodeContext, shape: JsonShape): Write {
@@ -134,21 +139,34 @@ function scalarWriter(node: JsonNode, plan: Plan, context: EncodeContext, shape:
   const source = context.source(plan.col)
   switch (node.kind) {
     case 'boolean':
-      return () => output.text(source.ints[indexOf(source)] === 1 ? 'true' : 'false')
+      return () => {
+        const literal = source.ints[indexOf(source)] === 1 ? TRUE : FALSE
+        output.bytes(literal, 0, literal.length)
+      }
     case 'integer':
       return () => {
         const i = indexOf(source)
         const high = source.ints[2 * i + 1]
         const low = source.ints[2 * i]
         const isSmall = high < 2 ** 20 && high >= -(2 ** 20)
-        output.text(String(isSmall ? high * 4294967296 + (low >>> 0) : wide(high, low)))
+        if (isSmall) output.decimal(high * 4294967296 + (low >>> 0), 0)
+        else output.text(String(wide(high, low)))
       }
-    case 'number':
+    case 'number': {
+      const bytes = new Uint8Array(8)
+      const view = new DataView(bytes.buffer)
+      const decimal = new Decimal()
+      const isPython = shape.floats === 'python'
       return () => {
         const start = source.starts[indexOf(source)]
         const { data } = source
-        output.text(printDouble(new DataView(data.buffer, data.byteOffset + start, 8).getFloat64(0, true), shape.floats))
+        for (let i = 0; i < 8; i++) bytes[i] = data[start + i]
+        const value = view.getFloat64(0, true)
+        if (!decimal.of(value)) return output.text(printDouble(value, shape.floats))
+        output.decimal(value < 0 ? -decimal.whole : decimal.whole, decimal.places)
+        if (isPython && decimal.places === 0) output.bytes(POINT_ZERO, 0, 2)
       }
+    }
     case 'text':
       return () => {
         const i = indexOf(source)
@@ -164,11 +182,18 @@ function scalarWriter(node: JsonNode, plan: Plan, context: EncodeContext, shape:
         output.byte(34)
       }
     case 'date':
-      return () => output.text(`"${printDay(source.ints[indexOf(source)])}"`)
+      return () => {
+        output.room(12)
+        output.buf[output.at++] = 34
+        putDay(output, source.ints[indexOf(source)])
+        output.buf[output.at++] = 34
+      }
     case 'timestamp':
       return () => {
         const i = indexOf(source)
-        output.text(`"${printMicros(wide(source.ints[2 * i + 1], source.ints[2 * i]))}"`)
+        const high = source.ints[2 * i + 1]
+        const low = source.ints[2 * i]
+        if (!putMicros(output, high, low)) output.text(`"${printMicros(wide(high, low))}"`)
       }
     default:
       return () => string(output, source, shape.ascii)

@@ -36,6 +36,19 @@ export function textEnd(input: Input): number {
   undecodable()
 }
 
+/** The end of the string that begins here, as a negative number when it is ASCII without escapes, which all shapes print so. */
+export function asciiEnd(input: Input): number {
+  const { buf, end } = input
+  if (buf[input.at] === 34) {
+    for (let at = input.at + 1; at < end; at++) {
+      const byte = buf[at]
+      if (byte === 34) return -(at + 1)
+      if (byte === 92 || byte < 32 || byte > 127) break
+    }
+  }
+  return textEnd(input)
+}
+
 /** The text of a string with its quotes. */
 export function unescape(buf: Uint8Array, start: number, end: number): string {
   const source = Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString()

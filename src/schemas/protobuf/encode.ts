@@ -2,13 +2,15 @@ import { FrazilError } from '../../base/errors.ts'
 import { mismatch, type EncodeContext } from '../avro/encode.ts'
 import { strangersOf, type Plan } from '../columns/plan.ts'
 import type { LeafSource } from '../columns/ports.ts'
-import { elementsAt, nodeOf, skipOf } from '../columns/tools.ts'
-import { bigEndian, wide } from '../columns/values.ts'
+import { elementsAt, nodeOf, sameBytes, skipOf } from '../columns/tools.ts'
+import { wide } from '../columns/values.ts'
 import type { Output } from '../columns/output.ts'
 import type { ProtoField, ProtoMessage } from './schema.ts'
 import { wireTypeOf } from './wire.ts'
 
 type Write = () => void
+
+const TWO_32 = 4294967296
 
 /** Makes the writer of a message's body from its plan: fields in ascending order, defaults as declared. Errors: CORRUPT. */
 export function protoEncoder(message: ProtoMessage, plan: Plan, context: EncodeContext): Write {
@@ -147,6 +149,21 @@ function valueWriter(field: ProtoField, plan: Plan, context: EncodeContext): Wri
 function timestampWriter(output: Output, source: LeafSource): Write {
   return () => {
     const i = indexOf(source)
+    const number = source.ints[2 * i + 1] * TWO_32 + (source.ints[2 * i] >>> 0)
+    if (Number.isSafeInteger(number)) {
+      const whole = Math.floor(number / 1_000_000)
+      const part = number - whole * 1_000_000
+      const high = Math.floor(whole / TWO_32)
+      if (whole !== 0) {
+        output.byte(8)
+        output.varint(high, (whole - high * TWO_32) | 0)
+      }
+      if (part !== 0) {
+        output.byte(16)
+        output.varint(0, part * 1000)
+      }
+      return
+    }
     const micros = wide(source.ints[2 * i + 1], source.ints[2 * i])
     const rest = ((micros % 1000000n) + 1000000n) % 1000000n
     const seconds = (micros - rest) / 1000000n
@@ -173,8 +190,10 @@ function blob(output: Output, source: LeafSource): void {
   output.bytes(source.data, source.starts[i], source.starts[i + 1])
 }
 
-function unsigned(source: LeafSource, i: number): bigint {
-  return bigEndian(source.data, source.starts[i], source.starts[i + 1])
+/** Four bytes, big-endian, of the nine that an unsigned 64-bit value is stored as. */
+function half({ data, starts }: LeafSource, i: number, from: number): number {
+  const at = starts[i] + from
+  return (data[at] << 24) | (data[at + 1] << 16) | (data[at + 2] << 8) | data[at + 3]
 }
 
 /** True when the value at the current entry is the default, which is not written. */
@@ -195,8 +214,10 @@ function defaultTest(field: ProtoField, source: LeafSource, isLong: boolean): ()
     case 'string':
     case 'bytes':
       return () => source.starts[at()] === source.starts[at() + 1]
-    case 'enum':
-      return () => Buffer.from(source.data.subarray(source.starts[at()], source.starts[at() + 1])).toString('latin1') === zero
+    case 'enum': {
+      const zeroBytes = Buffer.from(zero)
+      return () => sameBytes(zeroBytes, source.data, source.starts[at()], source.starts[at() + 1])
+    }
     default:
       return () => {
         for (let i = source.starts[at()]; i < source.starts[at() + 1]; i++) if (source.data[i] !== 0) return false
@@ -257,9 +278,9 @@ function scalarWriter(field: ProtoField, plan: Plan, context: EncodeContext): Wr
     case 'uint64':
     case 'fixed64':
       return () => {
-        const value = unsigned(source, indexOf(source))
-        const low = Number(BigInt.asIntN(32, value))
-        const high = Number(BigInt.asIntN(32, value >> 32n))
+        const i = indexOf(source)
+        const high = half(source, i, 1)
+        const low = half(source, i, 5)
         if (field.type === 'uint64') output.varint(high, low)
         else fixed64(high, low)
       }
@@ -279,8 +300,14 @@ function scalarWriter(field: ProtoField, plan: Plan, context: EncodeContext): Wr
 
 function enumWriter(field: ProtoField, source: LeafSource, output: Output): Write {
   const numbers = new Map([...field.symbols].map(([number, name]) => [name, number]))
+  /** A short list beats a text and a map. */
+  const known = [...numbers].slice(0, 32).map(([name, number]) => ({ bytes: Buffer.from(name), number }))
   return () => {
     const i = indexOf(source)
+    for (let at = 0; at < known.length; at++) {
+      const { bytes, number } = known[at]
+      if (sameBytes(bytes, source.data, source.starts[i], source.starts[i + 1])) return output.varint(number >> 31, number)
+    }
     const name = Buffer.from(source.data.subarray(source.starts[i], source.starts[i + 1])).toString('latin1')
     const number = numbers.get(name) ?? (/^-?\d+$/.test(name) ? Number(name) : mismatch())
     output.varint(number >> 31, number)

@@ -2,7 +2,7 @@ import type { Input } from '../columns/input.ts'
 import type { Plan } from '../columns/plan.ts'
 import type { LeafSink } from '../columns/ports.ts'
 import { nodeOf } from '../columns/tools.ts'
-import { isMicros, isText, putDecimal, wide } from '../columns/values.ts'
+import { isMicros, isText, putNumber, wide } from '../columns/values.ts'
 import type { DecodeContext, ReadMessage } from './decode.ts'
 import type { ProtoField } from './schema.ts'
 import { nextIs, notCanonical, sizeOf } from './wire.ts'
@@ -97,7 +97,7 @@ export function scalarReader(field: ProtoField, plan: Plan, context: DecodeConte
         read: (repetition) => {
           readLong(input, type)
           isDefault(input.low === 0 && input.high === 0)
-          putDecimal(sink, BigInt.asUintN(64, wide(input.high, input.low)), 20, 9, repetition)
+          putUnsigned(sink, input, repetition)
         },
         absent: implicit((repetition) => sink.bytes(ZEROS, 0, 9, repetition)),
       }
@@ -148,6 +148,17 @@ export function scalarReader(field: ProtoField, plan: Plan, context: DecodeConte
   }
 }
 
+const unsigned = new Uint8Array(9)
+
+/** What a decimal of 20 digits is stored as: 9 bytes, the first of which is the sign's. */
+function putUnsigned(sink: LeafSink, { high, low }: Input, repetition: number): void {
+  for (let i = 0; i < 4; i++) {
+    unsigned[1 + i] = high >>> (24 - 8 * i)
+    unsigned[5 + i] = low >>> (24 - 8 * i)
+  }
+  sink.bytes(unsigned, 0, 9, repetition)
+}
+
 function readLong(input: Input, type: string): void {
   if (type === 'sint64') input.zigzag()
   else if (type === 'int64' || type === 'uint64') input.varint()
@@ -196,12 +207,14 @@ export function timestampReader(plan: Plan, context: DecodeContext): ReadMessage
   const sink = context.sink(plan.col)
   const { definition } = nodeOf(context.tree, plan.col)
   return (repetition) => {
-    let seconds = 0n
+    let high = 0
+    let low = 0
     let nanos = 0
     if (nextIs(input, 8)) {
       input.varint()
-      seconds = wide(input.high, input.low)
-      if (seconds === 0n) input.exact = false
+      high = input.high
+      low = input.low
+      if (high === 0 && low === 0) input.exact = false
     }
     if (nextIs(input, 16)) {
       input.varint()
@@ -210,6 +223,12 @@ export function timestampReader(plan: Plan, context: DecodeContext): ReadMessage
     }
     if (input.at !== input.end) notCanonical()
     if (nanos % 1000 !== 0) input.exact = false
+    if (high <= 1 && high >= -2 && nanos >= 0 && nanos < 1_000_000_000) {
+      return putNumber(sink, (high * 4294967296 + (low >>> 0)) * 1_000_000 + Math.floor(nanos / 1000), repetition)
+    }
+    farTimestamp(wide(high, low), nanos, repetition)
+  }
+  function farTimestamp(seconds: bigint, nanos: number, repetition: number): void {
     const micros = BigInt.asIntN(64, seconds * 1000000n) + BigInt(Math.floor(nanos / 1000))
     const high = Number(BigInt.asIntN(32, micros >> 32n))
     const low = Number(BigInt.asIntN(32, micros))

@@ -217,9 +217,7 @@ it.each(SEEDS)('JSON, seed %i', async (seed) => {
   const source = sourceOf({ 3: { type: 'JSON', schema: JSON.stringify(schema) } })
   const rows = [...whole, ...whole.map((bytes) => damaged(bytes, random))].map((bytes) => ({ value: bytes }))
   const made = await makeFile(rows, source)
-  expect((await rowsBack(made.bytes, made.typing)).map((row) => row.value!.toString('latin1' as never))).toEqual(
-    rows.map((row) => row.value.toString('latin1')),
-  )
+  expect((await rowsBack(made.bytes, made.typing)).map((row) => row.value)).toEqual(rows.map((row) => row.value))
   expect(made.counts.exact).toBeGreaterThan(0)
   const objects = await objectsOf(made)
   const properties = (schema as { properties: Record<string, { type: unknown; format?: string }> }).properties

@@ -40,6 +40,8 @@ import { describeCluster } from './messages/60_describeCluster.ts'
 import { describeProducers } from './messages/61_describeProducers.ts'
 import { describeTransactions } from './messages/65_describeTransactions.ts'
 import { listTransactions } from './messages/66_listTransactions.ts'
+import { consumerGroupHeartbeat } from './messages/68_consumerGroupHeartbeat.ts'
+import { consumerGroupDescribe } from './messages/69_consumerGroupDescribe.ts'
 import { listConfigResources } from './messages/74_listConfigResources.ts'
 import { describeTopicPartitions } from './messages/75_describeTopicPartitions.ts'
 import type { MessageInput, MessageOf } from './schema.ts'
@@ -86,6 +88,8 @@ export const apis = {
   61: describeProducers,
   65: describeTransactions,
   66: listTransactions,
+  68: consumerGroupHeartbeat,
+  69: consumerGroupDescribe,
   74: listConfigResources,
   75: describeTopicPartitions,
 } as const

@@ -10,7 +10,7 @@
  * - Offsets belong to a topic's id; those of a deleted topic are gone with it, also when its name is used again.
  *
  * v2 top-level error · v5 leader epoch · v6 flexible · v8 many groups, each with its own error · v9 member id and epoch (of KIP-848
- * groups; classic groups do not check them) · v10 topic ids instead of names.
+ * groups: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH; classic groups do not check them) · v10 topic ids instead of names.
  */
 import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
 import type { OffsetItem } from '../metadata/commands.ts'
@@ -31,11 +31,17 @@ async function handle(request: Request, context: RequestContext, parts: ApiParts
   if (context.version >= 8) {
     return {
       throttleTimeMs: 0,
-      groups: request.groups.map((group) => fetchGroup(group.groupId, group.topics, request.requireStable, context, parts)),
+      groups: request.groups.map((group) => fetchGroup(group, group.topics, request.requireStable, context, parts)),
     }
   }
   const topics = request.topics?.map((topic) => ({ ...topic, topicId: ZERO_UUID })) ?? null
-  const { errorCode, topics: found } = fetchGroup(request.groupId, topics, request.requireStable, context, parts)
+  const { errorCode, topics: found } = fetchGroup(
+    { groupId: request.groupId, memberId: null, memberEpoch: -1 },
+    topics,
+    request.requireStable,
+    context,
+    parts,
+  )
   return single(errorCode ?? Errors.NONE, found ?? [])
 }
 
@@ -44,14 +50,20 @@ function single(errorCode: number, topics: readonly TopicAnswer[]): ResponseOf<9
   return { throttleTimeMs: 0, topics: topics.map(({ name, partitions }) => ({ name: name!, partitions: partitions! })), errorCode }
 }
 
+interface Asker {
+  readonly groupId: string
+  readonly memberId: string | null
+  readonly memberEpoch: number
+}
+
 function fetchGroup(
-  groupId: string,
+  { groupId, memberId, memberEpoch }: Asker,
   asked: readonly AskedTopic[] | null,
   requireStable: boolean,
   context: RequestContext,
   parts: ApiParts,
 ): Group {
-  const error = parts.groups.mayFetch(groupId)
+  const error = parts.groups.mayFetch(groupId, memberId, memberEpoch)
   if (error !== Errors.NONE) return failedGroup(groupId, asked, error, context)
   /** Of a partition with an offset that may become another one at any moment. */
   const errorOf = (topic: number, partition: number): number =>

@@ -9,13 +9,14 @@
  *   Every address that Metadata names reaches exactly the node of that id.
  * - Features: metadata.version, a constant that clients print; transaction.version, finalized at 2 once every pod knows transactions
  *   (the metadata log's feature level, which is also the epoch of the features, so that pods never disagree): producers then use
- *   KIP-890. group.version is not there: KIP-848 groups are not served.
+ *   KIP-890; group.version, finalized at 1 in the same way: consumer groups (KIP-848).
  *
  * v1 throttle time · v3 flexible, features · v4 features whose minimum is 0 · v5 cluster and node id.
  */
 import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
 import { serve, type RequestContext, type ServedApi } from './handler.ts'
 import type { ApiParts } from './parts.ts'
+import { servesConsumerGroups } from './support/consumerGroups.ts'
 import { servesTransactions } from './support/transactions.ts'
 
 type Request = RequestOf<18>
@@ -24,6 +25,8 @@ type ApiKeys = ResponseOf<18>['apiKeys']
 const SOFTWARE = /^[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?$/
 /** Kafka's inter-broker level; 7 is the first that KRaft had, 29 that of 4.2. */
 const TRANSACTION_VERSION = 2
+/** 1: consumer groups (KIP-848). */
+const GROUP_VERSION = 1
 const METADATA_VERSION = { min: 7, max: 29 }
 
 /** The handler for this list of APIs, itself included. */
@@ -53,6 +56,7 @@ export function supportedFeatures(version: number): NonNullable<ResponseOf<18>['
   const all = [
     { name: 'metadata.version', minVersion: METADATA_VERSION.min, maxVersion: METADATA_VERSION.max },
     { name: 'transaction.version', minVersion: 0, maxVersion: TRANSACTION_VERSION },
+    { name: 'group.version', minVersion: 0, maxVersion: GROUP_VERSION },
   ]
   return all.filter(({ minVersion }) => version >= 4 || minVersion > 0)
 }
@@ -61,7 +65,9 @@ export function supportedFeatures(version: number): NonNullable<ResponseOf<18>['
 export function finalizedFeatures(parts: ApiParts): NonNullable<ResponseOf<18>['finalizedFeatures']> {
   const level = (name: string, value: number) => ({ name, maxVersionLevel: value, minVersionLevel: value })
   const features = [level('metadata.version', METADATA_VERSION.max)]
-  return servesTransactions(parts) ? [...features, level('transaction.version', TRANSACTION_VERSION)] : features
+  if (servesTransactions(parts)) features.push(level('transaction.version', TRANSACTION_VERSION))
+  if (servesConsumerGroups(parts)) features.push(level('group.version', GROUP_VERSION))
+  return features
 }
 
 function requestError(request: Request, parts: ApiParts): number {

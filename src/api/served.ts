@@ -39,6 +39,8 @@ import describeCluster from './60_describeCluster.ts'
 import describeProducers from './61_describeProducers.ts'
 import describeTransactions from './65_describeTransactions.ts'
 import listTransactions from './66_listTransactions.ts'
+import consumerGroupHeartbeat from './68_consumerGroupHeartbeat.ts'
+import consumerGroupDescribe from './69_consumerGroupDescribe.ts'
 import listConfigResources from './74_listConfigResources.ts'
 import describeTopicPartitions from './75_describeTopicPartitions.ts'
 import type { ServedApi } from './handler.ts'
@@ -84,6 +86,8 @@ const others = [
   describeProducers,
   describeTransactions,
   listTransactions,
+  consumerGroupHeartbeat,
+  consumerGroupDescribe,
   listConfigResources,
   describeTopicPartitions,
 ] as unknown as readonly ServedApi[]

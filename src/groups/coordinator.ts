@@ -3,8 +3,11 @@ import type { Clock, Timer } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
 import type { OffsetItem } from '../metadata/commands.ts'
 import type { Metadata } from '../metadata/port.ts'
+import type { ConsumerGroupView } from '../metadata/view.ts'
 import { Errors } from '../../protocol/errors.ts'
-import { deleteOffsets, type DeleteOffsetsResult, type OffsetPlace } from './deleteOffsets.ts'
+import { deleteOffsets, deleteUnsubscribed, type DeleteOffsetsResult, type OffsetPlace } from './deleteOffsets.ts'
+import { ConsumerGroups } from './consumer/coordinator.ts'
+import { mayCommitOffsets, mayFetchOffsets } from './consumer/offsets.ts'
 import { describeGroup, listGroups } from './describe.ts'
 import { Group, type GroupContext } from './group.ts'
 import { findMember, joinGroup } from './join.ts'
@@ -46,14 +49,16 @@ export interface CoordinatorOptions {
 }
 
 /**
- * Coordinator of classic consumer groups (JoinGroup, SyncGroup, Heartbeat, LeaveGroup, offsets) for the shards that this
- * process owns. Every method answers Kafka error codes and rejects only on a fault of ours.
+ * Coordinator of groups for the shards that this process owns: classic ones (JoinGroup, SyncGroup, Heartbeat, LeaveGroup), offsets of
+ * both kinds, and `consumers`, those of KIP-848. Every method answers Kafka error codes and rejects only on a fault of ours.
  */
 export class GroupCoordinator {
   readonly #options: CoordinatorOptions
   readonly #context: GroupContext
   readonly #offsets: Offsets
   readonly #groups = new Map<string, Group>()
+  /** Groups of the other protocol (KIP-848). */
+  readonly consumers: ConsumerGroups
   #retention: Timer | null = null
   #closed = false
   readonly #owned: OwnedShards
@@ -73,6 +78,18 @@ export class GroupCoordinator {
         if (this.#groups.get(group.groupId) === group) this.#groups.delete(group.groupId)
       },
     }
+    this.consumers = new ConsumerGroups({
+      metadata,
+      clock,
+      logger,
+      settings: () => settings().consumer,
+      randomUuid: options.randomUuid,
+      unavailable: (groupId) => this.#unavailable(groupId),
+      classic: {
+        isBusy: (groupId) => this.#groups.get(groupId)?.idle === false,
+        forget: (groupId) => this.#groups.get(groupId)?.die(Errors.COORDINATOR_NOT_AVAILABLE),
+      },
+    })
     const groups = this.#groups
     const gauge = new Gauge({
       name: 'frazil_groups_live',
@@ -91,7 +108,11 @@ export class GroupCoordinator {
   async start(): Promise<void> {
     const { metadata, shared } = this.#options
     if (shared !== true) await takeShards(metadata)
-    else this.#stopFollowing = metadata.onApplied((change) => void (change.other && this.#followShards()))
+    this.#stopFollowing = metadata.onApplied((change) => {
+      if (!change.other) return
+      this.consumers.touch()
+      if (shared === true) this.#followShards()
+    })
     this.#followShards()
     this.#scheduleRetention()
   }
@@ -102,6 +123,7 @@ export class GroupCoordinator {
     this.#stopFollowing()
     this.#retention?.cancel()
     for (const group of this.#groups.values()) group.die(Errors.NOT_COORDINATOR)
+    for (const groupId of this.consumers.groupIds()) this.consumers.drop(groupId, Errors.NOT_COORDINATOR)
   }
 
   /** JoinGroup; resolves when the member's generation is known, which may take the rebalance timeout. */
@@ -109,6 +131,8 @@ export class GroupCoordinator {
     const refuse = (error: number): Promise<JoinResult> => Promise.resolve(joinError(error, request.memberId))
     const unavailable = this.#unavailable(request.groupId, true)
     if (unavailable !== Errors.NONE) return refuse(unavailable)
+    // No live migration between the protocols: Kafka's answer under group.consumer.migration.policy=disabled.
+    if (this.consumers.holds(request.groupId)) return refuse(Errors.INCONSISTENT_GROUP_PROTOCOL)
     const { sessionTimeoutMinMs, sessionTimeoutMaxMs, membersMax } = this.#options.settings()
     if (request.sessionTimeoutMs < sessionTimeoutMinMs || request.sessionTimeoutMs > sessionTimeoutMaxMs)
       return refuse(Errors.INVALID_SESSION_TIMEOUT)
@@ -142,6 +166,7 @@ export class GroupCoordinator {
     return group.state.heartbeat(group, member)
   }
 
+  /** LeaveGroup on a classic group. */
   leave(groupId: string, leaving: readonly LeavingMember[]): LeaveResult {
     const unavailable = this.#unavailable(groupId, true)
     if (unavailable !== Errors.NONE) return { error: unavailable, members: [] }
@@ -169,9 +194,12 @@ export class GroupCoordinator {
     return this.#options.metadata.state.isOffsetPending(groupId, topic, partition)
   }
 
-  /** NONE, or why offsets of the group cannot be read here. Call after a barrier. */
-  mayFetch(groupId: string): number {
-    return this.#unavailable(groupId)
+  /** NONE, or why offsets of the group cannot be read here. Call after a barrier. Members of consumer groups name their epoch. */
+  mayFetch(groupId: string, memberId: string | null = null, memberEpoch = -1): number {
+    const unavailable = this.#unavailable(groupId)
+    if (unavailable !== Errors.NONE) return unavailable
+    const consumer = this.consumer(groupId)
+    return consumer === null ? Errors.NONE : mayFetchOffsets(consumer, memberId, memberEpoch)
   }
 
   /** The committed offset, or null. */
@@ -196,10 +224,12 @@ export class GroupCoordinator {
   async delete(groupId: string): Promise<number> {
     const unavailable = this.#unavailable(groupId)
     if (unavailable !== Errors.NONE) return unavailable
+    if (this.consumers.holds(groupId)) return Errors.NON_EMPTY_GROUP
+    const { metadata, logger } = this.#options
+    if (this.consumer(groupId) !== null) return writeGroup(metadata, logger, groupId, { kind: 'deleteGroup', groupId })
     const group = this.#find(groupId)
     if (group === null) return Errors.GROUP_ID_NOT_FOUND
     if (group.state.name !== 'Empty') return Errors.NON_EMPTY_GROUP
-    const { metadata, logger } = this.#options
     const error =
       metadata.state.group(groupId) === null ? Errors.NONE : await writeGroup(metadata, logger, groupId, { kind: 'deleteGroup', groupId })
     if (error === Errors.NONE && group.state.name === 'Empty') group.die(Errors.COORDINATOR_NOT_AVAILABLE)
@@ -208,15 +238,20 @@ export class GroupCoordinator {
 
   /** OffsetDelete. Call after a barrier. */
   async deleteOffsets(groupId: string, places: readonly OffsetPlace[]): Promise<DeleteOffsetsResult> {
+    const { metadata, logger } = this.#options
     const unavailable = this.#unavailable(groupId)
+    if (unavailable === Errors.NONE && this.consumer(groupId) !== null)
+      return deleteUnsubscribed(metadata, logger, groupId, this.consumers.subscribedTopics(groupId), places)
     const group = unavailable === Errors.NONE ? this.#find(groupId) : null
     if (group === null) return { error: unavailable === Errors.NONE ? Errors.GROUP_ID_NOT_FOUND : unavailable, errors: [] }
-    return deleteOffsets(this.#options.metadata, this.#options.logger, group, places)
+    return deleteOffsets(metadata, logger, group, places)
   }
 
   #mayCommit(request: CommitRequest, isTransactional = false): number {
     const unavailable = this.#unavailable(request.groupId)
     if (unavailable !== Errors.NONE) return unavailable
+    const consumer = this.consumer(request.groupId)
+    if (consumer !== null) return mayCommitOffsets(consumer, request, isTransactional)
     const group = this.#find(request.groupId)
     if (group === null) {
       if (request.generation < 0) return Errors.NONE
@@ -251,12 +286,21 @@ export class GroupCoordinator {
     if (this.#closed) return Errors.NOT_COORDINATOR
     if (ownedEpoch(this.#options.metadata, groupId) !== null) return Errors.NONE
     this.#groups.get(groupId)?.die(Errors.NOT_COORDINATOR)
+    this.consumers.drop(groupId, Errors.NOT_COORDINATOR)
     return Errors.NOT_COORDINATOR
   }
 
-  /** The live group, or one made from its record; null when neither is there. */
+  /** The consumer group of that id, unless a classic one is about to take its place. */
+  consumer(groupId: string): ConsumerGroupView | null {
+    return this.#groups.has(groupId) ? null : this.consumers.stored(groupId)
+  }
+
+  /** The live classic group, or one made from its record; null when neither is there. */
   #find(groupId: string): Group | null {
-    return this.#groups.get(groupId) ?? (this.#options.metadata.state.group(groupId) === null ? null : this.#live(groupId))
+    const live = this.#groups.get(groupId)
+    if (live !== undefined) return live
+    const { state } = this.#options.metadata
+    return state.group(groupId) === null || state.consumerGroup(groupId) !== null ? null : this.#live(groupId)
   }
 
   #live(groupId: string): Group {
@@ -273,11 +317,16 @@ export class GroupCoordinator {
    */
   #followShards(): void {
     const { lost, gained } = this.#owned.update()
-    if (lost.size > 0)
+    if (lost.size > 0) {
       for (const group of Array.from(this.#groups.values())) if (lost.has(shardOf(group.groupId))) group.die(Errors.NOT_COORDINATOR)
+      for (const groupId of this.consumers.groupIds()) if (lost.has(shardOf(groupId))) this.consumers.drop(groupId, Errors.NOT_COORDINATOR)
+    }
     if (gained.size === 0) return
-    for (const record of this.#options.metadata.state.groups())
-      if (record.members.length > 0 && gained.has(shardOf(record.groupId))) this.#live(record.groupId)
+    for (const { groupId, members } of this.#options.metadata.state.groups()) {
+      if (!gained.has(shardOf(groupId))) continue
+      if (members.length > 0) this.#live(groupId)
+      this.consumers.takeOver(groupId)
+    }
   }
 
   /** A join that was refused leaves no group behind. */
@@ -305,6 +354,7 @@ export class GroupCoordinator {
         nowMs: clock.wallMs(),
         retentionMs: settings().offsetsRetentionMs,
         live: (id: string) => this.#groups.get(id) ?? null,
+        consumers: this.consumers,
       }
       expireOffsets(request)
         .catch((error: unknown) => logger.error({ err: error }, 'offset retention failed; it is tried again at the next check'))

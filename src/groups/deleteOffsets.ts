@@ -29,10 +29,19 @@ export async function deleteOffsets(
   group: Group,
   places: readonly OffsetPlace[],
 ): Promise<DeleteOffsetsResult> {
-  const { state } = metadata
-  const { groupId } = group
   if (group.members.size > 0 && group.protocolType !== 'consumer') return refused(Errors.NON_EMPTY_GROUP)
-  const subscribed = subscriptions(group)
+  return deleteUnsubscribed(metadata, logger, group.groupId, subscriptions(group), places)
+}
+
+/** As above, with the topics that are subscribed to; null when that cannot be known. */
+export async function deleteUnsubscribed(
+  metadata: Metadata,
+  logger: Logger,
+  groupId: string,
+  subscribed: ReadonlySet<string> | null,
+  places: readonly OffsetPlace[],
+): Promise<DeleteOffsetsResult> {
+  const { state } = metadata
   const errors = places.map(({ topic }) => {
     const name = state.topicByNumber(topic)?.name
     if (name === undefined) return Errors.UNKNOWN_TOPIC_OR_PARTITION

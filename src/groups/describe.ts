@@ -1,5 +1,6 @@
 import type { Metadata } from '../metadata/port.ts'
 import { Errors } from '../../protocol/errors.ts'
+import { consumerGroupState } from './consumer/describe.ts'
 import type { Group } from './group.ts'
 import { ownedEpoch } from './shards.ts'
 import { NO_BYTES, type GroupDescription, type GroupListing } from './types.ts'
@@ -33,10 +34,13 @@ export function listGroups(metadata: Metadata, live: ReadonlyMap<string, Group>)
     groupId: group.groupId,
     protocolType: group.protocolType,
     state: group.state.name,
+    type: 'classic',
   }))
   for (const { groupId, protocolType, members } of metadata.state.groups()) {
     if (live.has(groupId) || ownedEpoch(metadata, groupId) === null) continue
-    listings.push({ groupId, protocolType, state: members.length > 0 ? 'Stable' : 'Empty' })
+    const consumer = metadata.state.consumerGroup(groupId)
+    if (consumer !== null) listings.push({ groupId, protocolType, state: consumerGroupState(consumer), type: 'consumer' })
+    else listings.push({ type: 'classic', groupId, protocolType, state: members.length > 0 ? 'Stable' : 'Empty' })
   }
   return listings
 }

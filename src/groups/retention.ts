@@ -2,6 +2,7 @@ import type { Logger } from '../base/log.ts'
 import type { GroupRecord, OffsetItem } from '../metadata/commands.ts'
 import type { Metadata } from '../metadata/port.ts'
 import { Errors } from '../../protocol/errors.ts'
+import type { ConsumerGroups } from './consumer/coordinator.ts'
 import type { Group } from './group.ts'
 import { ownedEpoch } from './shards.ts'
 import { writeGroup } from './store.ts'
@@ -14,6 +15,7 @@ export interface RetentionRequest {
   readonly retentionMs: number
   /** The group as it lives in this process, or null. */
   readonly live: (groupId: string) => Group | null
+  readonly consumers: ConsumerGroups
 }
 
 /**
@@ -21,11 +23,11 @@ export interface RetentionRequest {
  * are empty and have none left with them. Each removal names the commit time it saw and is refused when that moved (L6).
  */
 export async function expireOffsets(request: RetentionRequest): Promise<void> {
-  const { metadata, logger, live } = request
+  const { metadata, logger, live, consumers } = request
   for (const record of Array.from(metadata.state.groups())) {
     if (ownedEpoch(metadata, record.groupId) === null) continue
     const group = live(record.groupId)
-    const empty = record.members.length === 0 && (group === null || group.idle)
+    const empty = record.members.length === 0 && (group === null || group.idle) && !consumers.holds(record.groupId)
     const offsets = [...metadata.state.offsets(record.groupId)]
     const expired = expiredOffsets(request, record, empty, offsets)
     const { groupId } = record
@@ -34,7 +36,13 @@ export async function expireOffsets(request: RetentionRequest): Promise<void> {
       const error = await writeGroup(metadata, logger, groupId, { kind: 'expireOffsets', groupId, items })
       if (error !== Errors.NONE) continue
     }
-    if (empty && expired.length === offsets.length && (live(groupId)?.idle ?? true) && isEmptyNow(metadata, groupId)) {
+    if (
+      empty &&
+      expired.length === offsets.length &&
+      (live(groupId)?.idle ?? true) &&
+      isEmptyNow(metadata, groupId) &&
+      !consumers.holds(groupId)
+    ) {
       const error = await writeGroup(metadata, logger, groupId, { kind: 'deleteGroup', groupId })
       if (error === Errors.NONE && live(groupId)?.idle === true) live(groupId)!.die(Errors.COORDINATOR_NOT_AVAILABLE)
     }
@@ -57,7 +65,7 @@ function isEmptyNow(metadata: Metadata, groupId: string): boolean {
 function expiredOffsets(request: RetentionRequest, record: GroupRecord, empty: boolean, offsets: readonly OffsetItem[]): OffsetItem[] {
   const { metadata, nowMs, retentionMs } = request
   const simple = record.protocolType === ''
-  const subscribed = empty || simple ? null : subscriptions(record)
+  const subscribed = empty || simple ? null : subscriptions(request, record)
   if (!empty && !simple && subscribed === null) return []
   return offsets.filter((item) => {
     // a running transaction holds another one (K: pending transactional offsets are never expired)
@@ -70,7 +78,8 @@ function expiredOffsets(request: RetentionRequest, record: GroupRecord, empty: b
 }
 
 /** Topics that the members of a consumer group subscribe to, or null when that cannot be known. */
-function subscriptions(record: GroupRecord): Set<string> | null {
+function subscriptions({ consumers }: RetentionRequest, record: GroupRecord): Set<string> | null {
+  if (consumers.stored(record.groupId) !== null) return consumers.subscribedTopics(record.groupId)
   if (record.protocolType !== 'consumer' || record.protocolName === null) return null
   const topics = new Set<string>()
   for (const member of record.members) {

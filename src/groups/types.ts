@@ -1,4 +1,7 @@
-/** Settings of classic groups, under Kafka's own names; read at each use so that a changed setting counts at once. */
+import type { ConsumerGroupState, ConsumerSettings } from './consumer/types.ts'
+import { DEFAULT_CONSUMER_SETTINGS } from './consumer/types.ts'
+
+/** Settings of groups, under Kafka's own names; read at each use so that a changed setting counts at once. */
 export interface GroupSettings {
   /** group.initial.rebalance.delay.ms: how long a new group waits for more members. */
   readonly initialRebalanceDelayMs: number
@@ -14,6 +17,8 @@ export interface GroupSettings {
   readonly offsetsRetentionMs: number
   /** offsets.retention.check.interval.ms */
   readonly offsetsRetentionCheckMs: number
+  /** Of consumer groups (KIP-848). */
+  readonly consumer: ConsumerSettings
 }
 
 /** Kafka's defaults. */
@@ -25,6 +30,7 @@ export const DEFAULT_GROUP_SETTINGS: GroupSettings = {
   offsetMetadataMaxLength: 4_096,
   offsetsRetentionMs: 10_080 * 60_000,
   offsetsRetentionCheckMs: 600_000,
+  consumer: DEFAULT_CONSUMER_SETTINGS,
 }
 
 export interface JoinRequest {
@@ -155,7 +161,8 @@ export interface GroupDescription {
 export interface GroupListing {
   readonly groupId: string
   readonly protocolType: string
-  readonly state: StateName
+  readonly state: StateName | ConsumerGroupState
+  readonly type: 'classic' | 'consumer'
 }
 
 export const NO_BYTES: Uint8Array = new Uint8Array(0)

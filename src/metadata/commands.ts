@@ -1,3 +1,5 @@
+import type { ChangeConsumerGroup } from './consumerGroupCommands.ts'
+import type { CommitOffsets, DeleteGroup, ExpireOffsets, PutGroup } from './groupCommands.ts'
 import type { CreatePartitions, CreateTopic, DeleteTopic } from './topicCommands.ts'
 import type { SetTableTyping } from './typingCommands.ts'
 import type {
@@ -10,6 +12,8 @@ import type {
   WriteMarkers,
 } from './transactionCommands.ts'
 
+export type * from './consumerGroupCommands.ts'
+export type * from './groupCommands.ts'
 export type * from './topicCommands.ts'
 export type * from './transactionCommands.ts'
 
@@ -39,6 +43,7 @@ export type Command =
   | ({ readonly kind: 'assignShards' } & AssignShards)
   | ({ readonly kind: 'putGroup' } & PutGroup)
   | ({ readonly kind: 'deleteGroup' } & DeleteGroup)
+  | ({ readonly kind: 'changeConsumerGroup' } & ChangeConsumerGroup)
   | ({ readonly kind: 'commitOffsets' } & CommitOffsets)
   | ({ readonly kind: 'expireOffsets' } & ExpireOffsets)
   | ({ readonly kind: 'initTransaction' } & InitTransaction)
@@ -244,65 +249,6 @@ export interface ExpireProducers {
 /** The owner's incarnation of each shard; raises the shard's epoch (L19). */
 export interface AssignShards {
   readonly shards: readonly { readonly shard: number; readonly owner: number }[]
-}
-
-export interface GroupMember {
-  readonly memberId: string
-  readonly instanceId: string | null
-  readonly clientId: string
-  readonly clientHost: string
-  readonly rebalanceTimeoutMs: number
-  readonly sessionTimeoutMs: number
-  readonly protocols: readonly { readonly name: string; readonly metadata: Uint8Array }[]
-  readonly assignment: Uint8Array
-}
-
-/** The whole durable state of a classic group (L19); refused with NOT_COORDINATOR when the shard's epoch moved. */
-export interface PutGroup {
-  readonly shardEpoch: number
-  readonly group: GroupRecord
-}
-
-export interface GroupRecord {
-  readonly groupId: string
-  readonly protocolType: string
-  readonly protocolName: string | null
-  readonly generation: number
-  readonly leader: string | null
-  readonly members: readonly GroupMember[]
-  /** Wall time of the last change of state (for offset retention). */
-  readonly stateTimeMs: number
-}
-
-/** Removes a group with its offsets. */
-export interface DeleteGroup {
-  readonly shardEpoch: number
-  readonly groupId: string
-}
-
-export interface OffsetItem {
-  readonly topic: number
-  readonly partition: number
-  readonly offset: number
-  readonly leaderEpoch: number
-  readonly metadata: string
-  readonly commitTimeMs: number
-  /** Explicit retention of old request versions, else -1. */
-  readonly expireTimeMs: number
-}
-
-/** Creates the group when it does not exist (simple consumers). Items of topics that are gone are dropped. */
-export interface CommitOffsets {
-  readonly shardEpoch: number
-  readonly groupId: string
-  readonly items: readonly OffsetItem[]
-}
-
-/** Each is removed only if its commit time is still the one named (L6). */
-export interface ExpireOffsets {
-  readonly shardEpoch: number
-  readonly groupId: string
-  readonly items: readonly { readonly topic: number; readonly partition: number; readonly commitTimeMs: number }[]
 }
 
 /** What a pod tells the others of itself; PodView has the same words. */

@@ -1,4 +1,5 @@
 import type { GroupRecord, OffsetItem, PodAbout } from './commands.ts'
+import type { ConsumerGroupHead, ConsumerMember } from './consumerGroupCommands.ts'
 
 /** The read side of the state that other rooms see. All synchronous, from memory; nothing returned may be changed. */
 export interface StateView {
@@ -79,6 +80,8 @@ export interface StateView {
   shard(shard: number): { readonly owner: number; readonly epoch: number }
   group(groupId: string): GroupRecord | null
   groups(): Iterable<GroupRecord>
+  /** A consumer group (KIP-848), or null for a classic one and for none. The members change while entries are applied. */
+  consumerGroup(groupId: string): ConsumerGroupView | null
   offset(groupId: string, topic: number, partition: number): OffsetItem | null
   offsets(groupId: string): Iterable<OffsetItem>
 
@@ -91,6 +94,11 @@ export interface StateView {
   readonly schemas: SchemasView
 
   incarnation(incarnation: number): { readonly pod: string; readonly live: boolean; readonly lastWalSequence: number } | null
+}
+
+export interface ConsumerGroupView {
+  readonly head: ConsumerGroupHead
+  readonly members: ReadonlyMap<string, ConsumerMember>
 }
 
 /** A live incarnation of a pod. */

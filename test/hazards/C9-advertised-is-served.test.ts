@@ -13,7 +13,7 @@ let topicId = ''
 let names = 0
 
 beforeAll(async () => {
-  world = await apiWorld({ broker: { 'group.initial.rebalance.delay.ms': '0' } })
+  world = await apiWorld({ level: 2, broker: { 'group.initial.rebalance.delay.ms': '0' } })
   topicId = world.engine.state.topicByName('a')!.topicId
 })
 afterAll(() => world.close())
@@ -64,6 +64,16 @@ const GOLDEN: Golden = {
     validateOnly: false,
   }),
   60: () => ({ includeClusterAuthorizedOperations: true }),
+  68: (version) => ({
+    groupId: 'consumers',
+    memberId: 'm',
+    memberEpoch: 0,
+    rebalanceTimeoutMs: 1000,
+    subscribedTopicNames: ['a'],
+    ...(version >= 1 ? { subscribedTopicRegex: null } : {}),
+    topicPartitions: [],
+  }),
+  69: () => ({ groupIds: ['consumers'], includeAuthorizedOperations: true }),
 }
 
 /** Every errorCode anywhere in a response, by path. */

@@ -1,3 +1,4 @@
+import { listItems } from '../../base/config/definition.ts'
 import type { GroupSettings } from '../../groups/types.ts'
 import type { BrokerConfigs } from './brokerConfigs.ts'
 
@@ -11,5 +12,11 @@ export function groupSettings(broker: BrokerConfigs): GroupSettings {
     offsetMetadataMaxLength: broker.number('offset.metadata.max.bytes'),
     offsetsRetentionMs: broker.number('offsets.retention.minutes') * 60_000,
     offsetsRetentionCheckMs: broker.number('offsets.retention.check.interval.ms'),
+    consumer: {
+      sessionTimeoutMs: broker.number('group.consumer.session.timeout.ms'),
+      heartbeatIntervalMs: broker.number('group.consumer.heartbeat.interval.ms'),
+      membersMax: broker.number('group.consumer.max.size'),
+      assignors: listItems(broker.value('group.consumer.assignors') ?? ''),
+    },
   }
 }

@@ -7,7 +7,7 @@ import type { AppliedChange } from '../port.ts'
 import type { Rooms } from '../state/state.ts'
 import { type Context, refused } from './context.ts'
 import { deleted, enqueueDeletions } from './deletions.ts'
-import { assignShards, commitOffsets, deleteGroup, expireOffsets, moveShards, putGroup } from './groups.ts'
+import { assignShards, changeConsumerGroup, commitOffsets, deleteGroup, expireOffsets, moveShards, putGroup } from './groups.ts'
 import { moveExtents } from './moves.ts'
 import { announcePod, moveLease, renewIncarnations } from './membership.ts'
 import { fenceIncarnation, registerIncarnation, setLevel } from './pods.ts'
@@ -57,6 +57,7 @@ const handlers: { readonly [K in Command['kind']]: Handler<K> } = {
   assignShards,
   putGroup,
   deleteGroup,
+  changeConsumerGroup,
   commitOffsets,
   expireOffsets,
   announcePod,
@@ -93,6 +94,7 @@ const SINCE_LEVEL: Partial<Readonly<Record<Command['kind'], number>>> = {
   writeMarkers: 2,
   setTableTyping: 2,
   createPartitions: 2,
+  changeConsumerGroup: 2,
 }
 
 /**

@@ -1,10 +1,21 @@
 import { Errors } from '../../../protocol/errors.ts'
-import type { AssignShards, CommitOffsets, DeleteGroup, ExpireOffsets, MoveShards, PutGroup, Result } from '../commands.ts'
+import type {
+  AssignShards,
+  ChangeConsumerGroup,
+  CommitOffsets,
+  DeleteGroup,
+  ExpireOffsets,
+  MoveShards,
+  PutGroup,
+  Result,
+} from '../commands.ts'
+import { copyConsumerMember, copyHead } from '../state/consumerGroups.ts'
 import { copyGroup, copyOffset } from '../state/groups.ts'
 import { SHARDS, shardOf } from '../state/shards.ts'
 import { type Context, OK, refused } from './context.ts'
 
 const MOVED = refused(Errors.NOT_COORDINATOR, 'the group moved to another coordinator')
+const NON_EMPTY = refused(Errors.NON_EMPTY_GROUP, 'the group has members of the other protocol')
 const UNKNOWN = refused(Errors.GROUP_ID_NOT_FOUND, 'there is no such group')
 
 /** Names the owner of shards; each assignment raises the epoch, so that entries of the owner before are refused (L19). */
@@ -38,7 +49,24 @@ function moved({ rooms }: Context, groupId: string, shardEpoch: number): boolean
 
 export function putGroup(context: Context, { shardEpoch, group }: PutGroup): Result {
   if (moved(context, group.groupId, shardEpoch)) return MOVED
-  context.rooms.groupRows.ensure(group.groupId, group.stateTimeMs).record = copyGroup(group)
+  const row = context.rooms.groupRows.ensure(group.groupId, group.stateTimeMs)
+  if (row.consumer !== null && row.consumer.members.size > 0) return NON_EMPTY
+  row.consumer = null
+  row.record = copyGroup(group)
+  return OK
+}
+
+/** A step of a consumer group; a classic group without members becomes one. */
+export function changeConsumerGroup(context: Context, { shardEpoch, head, members, removed }: ChangeConsumerGroup): Result {
+  const { groupId, epoch, stateTimeMs } = head
+  if (moved(context, groupId, shardEpoch)) return MOVED
+  const row = context.rooms.groupRows.ensure(groupId, stateTimeMs)
+  if (row.consumer === null && row.record.members.length > 0) return NON_EMPTY
+  row.record = { groupId, protocolType: 'consumer', protocolName: null, generation: epoch, leader: null, members: [], stateTimeMs }
+  row.consumer ??= { head, members: new Map() }
+  row.consumer.head = copyHead(head)
+  for (const memberId of removed) row.consumer.members.delete(memberId)
+  for (const member of members) row.consumer.members.set(member.memberId, copyConsumerMember(member))
   return OK
 }
 

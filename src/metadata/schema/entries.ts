@@ -62,6 +62,7 @@ message Proposal {
     WriteMarkers writeMarkers = 54;
     SetTableTyping setTableTyping = 70;
     CreatePartitions createPartitions = 56;
+    ChangeConsumerGroup changeConsumerGroup = 80;
   }
 }
 
@@ -170,6 +171,38 @@ message GroupMember {
   bytes assignment = 8;
 }
 message GroupProtocol { string name = 1; bytes metadata = 2; }
+message ChangeConsumerGroup {
+  uint64 shardEpoch = 1;
+  ConsumerGroupHead head = 2;
+  repeated ConsumerMember members = 3;
+  repeated string removed = 4;
+}
+message ConsumerGroupHead {
+  string groupId = 1;
+  uint32 epoch = 2;
+  uint32 assignmentEpoch = 3;
+  string topicsHash = 4;
+  string assignor = 5;
+  sint64 stateTimeMs = 6;
+}
+message ConsumerMember {
+  string memberId = 1;
+  optional string instanceId = 2;
+  optional string rackId = 3;
+  string clientId = 4;
+  string clientHost = 5;
+  sint32 rebalanceTimeoutMs = 6;
+  repeated string topics = 7;
+  optional string regex = 8;
+  optional string assignor = 9;
+  sint32 epoch = 10;
+  sint32 previousEpoch = 11;
+  uint32 phase = 12;            // 0 stable, 1 must revoke, 2 waits for others
+  repeated OwnedPartitions assigned = 13;
+  repeated OwnedPartitions revoking = 14;
+  repeated OwnedPartitions target = 15;
+}
+message OwnedPartitions { string topicId = 1; repeated uint32 partitions = 2; }
 message DeleteGroup { uint64 shardEpoch = 1; string groupId = 2; }
 message CommitOffsets { uint64 shardEpoch = 1; string groupId = 2; repeated OffsetItem items = 3; }
 message OffsetItem {

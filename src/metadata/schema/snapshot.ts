@@ -152,7 +152,35 @@ message Group {
   repeated Member members = 6;
   sint64 stateTimeMs = 7;
   repeated Offset offsets = 8;
+  ConsumerGroup consumer = 9;   // absent for a classic group, as before level 2
 }
+message ConsumerGroup { ConsumerGroupHead head = 1; repeated ConsumerMember members = 2; }
+message ConsumerGroupHead {
+  string groupId = 1;
+  uint32 epoch = 2;
+  uint32 assignmentEpoch = 3;
+  string topicsHash = 4;
+  string assignor = 5;
+  sint64 stateTimeMs = 6;
+}
+message ConsumerMember {
+  string memberId = 1;
+  optional string instanceId = 2;
+  optional string rackId = 3;
+  string clientId = 4;
+  string clientHost = 5;
+  sint32 rebalanceTimeoutMs = 6;
+  repeated string topics = 7;
+  optional string regex = 8;
+  optional string assignor = 9;
+  sint32 epoch = 10;
+  sint32 previousEpoch = 11;
+  uint32 phase = 12;            // 0 stable, 1 must revoke, 2 waits for others
+  repeated OwnedPartitions assigned = 13;
+  repeated OwnedPartitions revoking = 14;
+  repeated OwnedPartitions target = 15;
+}
+message OwnedPartitions { string topicId = 1; repeated uint32 partitions = 2; }
 message Member {
   string memberId = 1;
   optional string instanceId = 2;

@@ -1,4 +1,5 @@
 import type { GroupMember, OffsetItem } from '../commands.ts'
+import type { ConsumerGroupHead, ConsumerMember } from '../consumerGroupCommands.ts'
 import type { Incarnation, Lease, Pod } from '../state/pods.ts'
 import type { SchemaContentView, SchemaSettings } from '../view.ts'
 
@@ -68,6 +69,8 @@ export interface GroupData {
   readonly members: readonly GroupMember[]
   readonly stateTimeMs: number
   readonly offsets: readonly OffsetItem[]
+  /** Absent for a classic group, as before level 2. */
+  readonly consumer?: { readonly head: ConsumerGroupHead; readonly members: readonly ConsumerMember[] } | null | undefined
 }
 
 /** What the schema registry holds. */

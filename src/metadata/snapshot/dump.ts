@@ -208,8 +208,13 @@ function dumpFile(file: TableFileRow): FileData {
 
 function dumpGroups({ groupRows }: Rooms): GroupData[] {
   return [...groupRows.byId.values()]
-    .map((row) => Object.assign(copyGroup(row.record), { offsets: sortedOffsets(row) }))
+    .map((row) => Object.assign(copyGroup(row.record), { offsets: sortedOffsets(row), consumer: consumerOf(row) }))
     .sort(byText((group) => group.groupId))
+}
+
+function consumerOf({ consumer }: GroupRow): GroupData['consumer'] {
+  if (consumer === null) return undefined
+  return { head: consumer.head, members: [...consumer.members.values()].sort(byText((member) => member.memberId)) }
 }
 
 function sortedOffsets({ offsets }: GroupRow): OffsetItem[] {

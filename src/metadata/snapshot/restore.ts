@@ -1,4 +1,5 @@
 import { IN_FILE } from '../state/extents.ts'
+import { type ConsumerGroupRow, copyConsumerMember, copyHead } from '../state/consumerGroups.ts'
 import { copyGroup, copyOffset } from '../state/groups.ts'
 import { copyAbout } from '../state/pods.ts'
 import { restoreTransactions } from './transactions.ts'
@@ -6,7 +7,7 @@ import { Rooms } from '../state/state.ts'
 import { TableFileRow, TableRow } from '../state/tables.ts'
 import { TopicRow } from '../state/topics.ts'
 import { restoreSchemas } from './schemas.ts'
-import type { ConfigsData, StateData, TableData, TopicData } from './data.ts'
+import type { ConfigsData, GroupData, StateData, TableData, TopicData } from './data.ts'
 
 /** The state that a dump describes. Derived numbers (counters, indexes) are computed anew. */
 export function restoreRooms(state: StateData, lastHash: Uint8Array): Rooms {
@@ -52,6 +53,7 @@ export function restoreRooms(state: StateData, lastHash: Uint8Array): Rooms {
   for (const group of state.groups) {
     const row = rooms.groupRows.ensure(group.groupId, group.stateTimeMs)
     row.record = copyGroup(group)
+    if (group.consumer) row.consumer = restoreConsumer(group.consumer)
     for (const item of group.offsets) rooms.groupRows.setOffset(row, copyOffset(item))
   }
   for (const { name, nodeId, incarnation } of state.pods) rooms.podRows.byName.set(name, { name, nodeId, incarnation })
@@ -63,6 +65,10 @@ export function restoreRooms(state: StateData, lastHash: Uint8Array): Rooms {
   for (const { name, owner, term } of state.leases ?? []) rooms.podRows.leases.set(name, { name, owner, term })
   restoreSchemas(rooms.schemaRows, state.schemas)
   return rooms
+}
+
+function restoreConsumer({ head, members }: NonNullable<GroupData['consumer']>): ConsumerGroupRow {
+  return { head: copyHead(head), members: new Map(members.map((member) => [member.memberId, copyConsumerMember(member)])) }
 }
 
 function configsMap({ keys, values }: ConfigsData): Map<string, string> {

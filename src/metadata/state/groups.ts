@@ -1,12 +1,16 @@
 import type { GroupMember, GroupRecord, OffsetItem } from '../commands.ts'
+import type { ConsumerGroupRow } from './consumerGroups.ts'
 
 export interface GroupRow {
+  /** Of a consumer group: without members, as those are in `consumer`. */
   record: GroupRecord
+  /** null for a classic group. */
+  consumer: ConsumerGroupRow | null
   /** By topic number, then partition. */
   readonly offsets: Map<number, Map<number, OffsetItem>>
 }
 
-/** Classic groups and committed offsets (L19). */
+/** Groups and committed offsets (L19). */
 export class Groups {
   readonly byId = new Map<string, GroupRow>()
 
@@ -16,6 +20,7 @@ export class Groups {
     if (row === undefined) {
       row = {
         record: { groupId, protocolType: '', protocolName: null, generation: 0, leader: null, members: [], stateTimeMs },
+        consumer: null,
         offsets: new Map(),
       }
       this.byId.set(groupId, row)

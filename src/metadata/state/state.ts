@@ -1,6 +1,7 @@
 import type { GroupRecord, OffsetItem } from '../commands.ts'
 import type {
   AbortedTransaction,
+  ConsumerGroupView,
   TransactionView,
   Deletion,
   Extent,
@@ -260,6 +261,9 @@ export class State implements StateView {
   }
   *groups(): Iterable<GroupRecord> {
     for (const row of this.rooms.groupRows.byId.values()) yield row.record
+  }
+  consumerGroup(groupId: string): ConsumerGroupView | null {
+    return this.rooms.groupRows.byId.get(groupId)?.consumer ?? null
   }
   offset(groupId: string, topic: number, partition: number): OffsetItem | null {
     return this.rooms.groupRows.offset(groupId, topic, partition)

@@ -29,11 +29,11 @@ let uuids = 0
 
 /** A coordinator over the real state machine; the same `log` again is a restart. */
 export async function groupWorld(
-  options: { log?: MemoryLog; clock?: ManualClock; settings?: Partial<GroupSettings> } = {},
+  options: { log?: MemoryLog; clock?: ManualClock; settings?: Partial<GroupSettings>; level?: number } = {},
 ): Promise<GroupWorld> {
   const log = options.log ?? new MemoryLog()
   const clock = options.clock ?? new ManualClock()
-  const engine = await open(log, { clock })
+  const engine = await open(log, { clock, level: options.level ?? 1 })
   const topic = engine.state.topicByName('t')?.topic ?? (await createTopic(engine, 't', 3))
   const settings = { ...DEFAULT_GROUP_SETTINGS, ...options.settings }
   const groups = new GroupCoordinator({
@@ -49,8 +49,8 @@ export async function groupWorld(
 }
 
 /** A process that stops without a word: its timers are dead, its log is what the next one opens. */
-export function restart(world: GroupWorld, settings?: Partial<GroupSettings>): Promise<GroupWorld> {
-  return groupWorld({ log: new MemoryLog(world.log.disk), clock: new ManualClock(), settings })
+export function restart(world: GroupWorld, settings?: Partial<GroupSettings>, level?: number): Promise<GroupWorld> {
+  return groupWorld({ log: new MemoryLog(world.log.disk), clock: new ManualClock(), settings, level })
 }
 
 export const text = (value: string): Uint8Array => Buffer.from(value)

@@ -192,7 +192,7 @@ describe('LeaveGroup', () => {
     world.groups.leave('g', [{ memberId: a.memberId, instanceId: null }])
     await settle()
     expect(world.engine.state.group('g')).toMatchObject({ generation: 2, members: [], leader: null })
-    expect(world.groups.list()).toEqual([{ groupId: 'g', protocolType: 'consumer', state: 'Empty' }])
+    expect(world.groups.list()).toEqual([{ groupId: 'g', protocolType: 'consumer', state: 'Empty', type: 'classic' }])
   })
 
   it('of an unknown group tells each member', async () => {

@@ -190,13 +190,17 @@ describe('what it does not show', () => {
     expect(Buffer.concat(encoded!.chunks).toString('hex')).toBe('0000001000000007002300000001001200000005')
   })
 
-  it('transactions before every pod knows them: clients look for the coordinator again', async () => {
-    const found = await world.call(10, 6, { keyType: 1, coordinatorKeys: ['tx'] })
+  it('transactions and consumer groups before every pod knows them: clients look for the coordinator again', async () => {
+    const older = await apiWorld({ level: 1 })
+    const found = await older.call(10, 6, { keyType: 1, coordinatorKeys: ['tx'] })
     expect(found.coordinators[0].errorCode).toBe(Errors.COORDINATOR_NOT_AVAILABLE)
-    const init = await world.call(22, 5, { transactionalId: 'tx', transactionTimeoutMs: 1000 })
+    const init = await older.call(22, 5, { transactionalId: 'tx', transactionTimeoutMs: 1000 })
     expect(init.errorCode).toBe(Errors.COORDINATOR_NOT_AVAILABLE)
-    const versions = await world.call(18, 4, { clientSoftwareName: 'c', clientSoftwareVersion: '1' })
+    const beat = await older.call(68, 1, GOLDEN[68]!(1))
+    expect(beat.errorCode).toBe(Errors.UNSUPPORTED_VERSION)
+    const versions = await older.call(18, 4, { clientSoftwareName: 'c', clientSoftwareVersion: '1' })
     expect(versions.finalizedFeatures.map(({ name }) => name)).toEqual(['metadata.version'])
+    await older.close()
   })
 
   it('an unknown topic id is told as such', async () => {

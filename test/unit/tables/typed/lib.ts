@@ -35,11 +35,13 @@ export function frame(id: number, payload: Uint8Array): Buffer {
 export interface Row {
   readonly key?: Uint8Array | null
   readonly value: Uint8Array | null
+  /** Wire form, the count included. */
+  readonly headers?: Uint8Array | null
 }
 
 export function batchOf(rows: readonly Row[]): Uint8Array {
   const builder = new BatchBuilder()
-  rows.forEach(({ key = null, value }, i) =>
+  rows.forEach(({ key = null, value, headers = null }, i) =>
     builder.append(
       i,
       1_700_000_000_000 + i,
@@ -49,9 +51,9 @@ export function batchOf(rows: readonly Row[]): Uint8Array {
       value,
       value === null ? -1 : 0,
       value?.length ?? -1,
-      null,
+      headers,
       0,
-      0,
+      headers?.length ?? 0,
     ),
   )
   return builder.finish()

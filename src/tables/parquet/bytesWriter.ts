@@ -32,7 +32,7 @@ export class BytesWriter extends LeafWriter {
 
   /** The bytes [start, end) of `buf`, copied. */
   put(buf: Uint8Array, start: number, end: number, repetition = 0): void {
-    this.begin(this.leaf.maxDefinition, repetition)
+    this.levels.begin(this.leaf.maxDefinition, repetition)
     const sizeBytes = end - start
     if (sizeBytes >= LARGE_BYTES) this.checkPage()
     const at = this.#end

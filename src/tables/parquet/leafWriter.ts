@@ -1,5 +1,6 @@
 import { Encoding, type ColumnStatistics } from './footer.ts'
 import { dataPage, type PageContext, type StoredPage } from './page.ts'
+import { Levels } from './levels.ts'
 import type { Leaf } from './schema.ts'
 
 /** Pages that are this small are kept to their size. */
@@ -35,16 +36,9 @@ export interface ColumnBounds {
  */
 export abstract class LeafWriter {
   readonly leaf: Leaf
+  protected readonly levels: Levels
   protected readonly context: PageContext
-  readonly #pageRows: number
   readonly #pageBytes: number
-  /** How often the page's size is looked at: every eighth row, every row once values are large. */
-  #checkMask: number
-  #levels = 0
-  #rows = 0
-  #nulls = 0
-  #definition: Uint8Array | null
-  #repetition: Uint8Array | null
   #pages: StoredPage[] = []
   #pageBounds: PageBounds[] = []
   #encodings = new Set<number>()
@@ -58,17 +52,16 @@ export abstract class LeafWriter {
   constructor(leaf: Leaf, context: PageContext) {
     this.leaf = leaf
     this.context = context
-    this.#pageRows = context.limits.pageRows
     this.#pageBytes = context.limits.pageBytes
-    this.#checkMask = context.limits.pageBytes < CHECKED_PAGE_BYTES ? 0 : 7
-    this.#definition = leaf.maxDefinition > 0 ? new Uint8Array(1024) : null
-    this.#repetition = leaf.maxRepetition > 0 ? new Uint8Array(1024) : null
+    this.levels = new Levels(leaf, context.limits.pageRows, () => this.#closeFull())
+    if (context.limits.pageBytes < CHECKED_PAGE_BYTES) this.levels.checkMask = 0
   }
 
   /** A null (or, in a nested column, an empty or null list) at this definition level. */
   absent(definition: number, repetition: number): void {
-    this.begin(definition, repetition)
-    this.#nulls++
+    const { levels } = this
+    levels.begin(definition, repetition)
+    levels.nulls++
   }
 
   /**
@@ -78,17 +71,19 @@ export abstract class LeafWriter {
    */
   save(marks: number[], at: number, atRow: boolean): number {
     if (atRow) this.#closeFull()
-    marks[at] = this.#levels
-    marks[at + 1] = this.#rows
-    marks[at + 2] = this.#nulls
+    const { levels } = this
+    marks[at] = levels.count
+    marks[at + 1] = levels.rows
+    marks[at + 2] = levels.nulls
     return this.saveValues(marks, at + 3)
   }
 
   /** Takes back to what `save` noted at `at`; the end of its numbers. */
   restore(marks: readonly number[], at: number): number {
-    this.#levels = marks[at]
-    this.#rows = marks[at + 1]
-    this.#nulls = marks[at + 2]
+    const { levels } = this
+    levels.count = marks[at]
+    levels.rows = marks[at + 1]
+    levels.nulls = marks[at + 2]
     return this.restoreValues(marks, at + 3)
   }
 
@@ -137,61 +132,31 @@ export abstract class LeafWriter {
     return null
   }
 
-  /** Notes the levels of the next value; closes the page first when it is full and a row begins. */
-  protected begin(definition: number, repetition: number): void {
-    if (repetition === 0) {
-      this.#closeFull()
-      this.#rows++
-    }
-    if (this.#definition !== null) {
-      if (this.#levels === this.#definition.length) {
-        this.#definition = grown(this.#definition)
-        if (this.#repetition !== null) this.#repetition = grown(this.#repetition)
-      }
-      this.#definition[this.#levels] = definition
-      if (this.#repetition !== null) this.#repetition[this.#levels] = repetition
-    }
-    this.#levels++
-  }
-
   /** Values are large from here on: the page's size is looked at with every row. */
   protected checkPage(): void {
-    this.#checkMask = 0
+    this.levels.checkMask = 0
   }
 
   #closeFull(): void {
-    if (this.#rows >= this.#pageRows || ((this.#rows & this.#checkMask) === 0 && this.pendingBytes() >= this.#pageBytes)) this.#finishPage()
+    const { rows, pageRows, checkMask } = this.levels
+    if (rows >= pageRows || ((rows & checkMask) === 0 && this.pendingBytes() >= this.#pageBytes)) this.#finishPage()
   }
 
   #finishPage(): void {
-    if (this.#levels === 0) return
-    const levels = {
-      count: this.#levels,
-      rows: this.#rows,
-      nulls: this.#nulls,
-      definition: this.#definition,
-      maxDefinition: this.leaf.maxDefinition,
-      repetition: this.#repetition,
-      maxRepetition: this.leaf.maxRepetition,
-    }
+    const { levels } = this
+    if (levels.count === 0) return
     const rawBytes = this.pendingBytes()
     const { values, encoding } = this.encodePage()
-    const page = dataPage(this.context, levels, values, encoding, this.#chunkRows)
+    const page = dataPage(this.context, levels.page(), values, encoding, this.#chunkRows)
     const storedBytes = page.head.length + page.body.length
     this.#encodings.add(encoding)
     this.#pages.push(page)
-    this.#pageBounds.push({ ...this.takePageBounds(), nulls: this.#nulls })
+    this.#pageBounds.push({ ...this.takePageBounds(), nulls: levels.nulls })
     this.#storedBytes += storedBytes
     if (rawBytes > 0) this.#ratio = Math.min(1, storedBytes / rawBytes)
-    this.#chunkRows += this.#rows
-    this.#chunkLevels += this.#levels
-    this.#chunkNulls += this.#nulls
-    this.#levels = this.#rows = this.#nulls = 0
+    this.#chunkRows += levels.rows
+    this.#chunkLevels += levels.count
+    this.#chunkNulls += levels.nulls
+    levels.count = levels.rows = levels.nulls = 0
   }
-}
-
-function grown(array: Uint8Array): Uint8Array {
-  const larger = new Uint8Array(array.length * 2)
-  larger.set(array)
-  return larger
 }

@@ -85,7 +85,7 @@ export class LongWriter extends NumberWriter<Float64Array> {
   }
 
   put(value: number): void {
-    this.begin(this.leaf.maxDefinition, 0)
+    this.levels.begin(this.leaf.maxDefinition, 0)
     this.add(value)
   }
 
@@ -103,7 +103,7 @@ export class PlainIntWriter extends NumberWriter<Int32Array> {
   }
 
   put(value: number): void {
-    this.begin(this.leaf.maxDefinition, 0)
+    this.levels.begin(this.leaf.maxDefinition, 0)
     this.add(value)
   }
 
@@ -126,7 +126,7 @@ export class DictionaryIntWriter extends NumberWriter<Int32Array> {
   }
 
   put(value: number, repetition = 0): void {
-    this.begin(this.leaf.maxDefinition, repetition)
+    this.levels.begin(this.leaf.maxDefinition, repetition)
     this.add(value)
   }
 

@@ -49,7 +49,7 @@ class UserBytes extends BytesWriter implements LeafSink {
 /** float, double, uuid, fixed, long decimals: PLAIN. */
 class UserFixed extends FixedWriter implements LeafSink {
   bytes(buf: Uint8Array, start: number, _end: number, repetition: number): void {
-    this.begin(this.leaf.maxDefinition, repetition)
+    this.levels.begin(this.leaf.maxDefinition, repetition)
     let at = this.take()
     // After `take`, which may have moved the values to more memory.
     const { data } = this
@@ -67,7 +67,7 @@ class UserFixed extends FixedWriter implements LeafSink {
 
 class UserBoolean extends FixedWriter implements LeafSink {
   int(value: number, repetition: number): void {
-    this.begin(this.leaf.maxDefinition, repetition)
+    this.levels.begin(this.leaf.maxDefinition, repetition)
     const at = this.take()
     this.data[at] = value
   }
@@ -92,7 +92,7 @@ class UserLong extends FixedWriter implements LeafSink {
   #doubles = new Float64Array(0)
 
   long(high: number, low: number, repetition: number): void {
-    this.begin(this.leaf.maxDefinition, repetition)
+    this.levels.begin(this.leaf.maxDefinition, repetition)
     const at = this.take() >> 2
     this.ints[at] = low
     this.ints[at + 1] = high

@@ -11,6 +11,7 @@
 import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
 import { serve, type RequestContext } from './handler.ts'
 import type { ApiParts } from './parts.ts'
+import { shownName } from './support/topics.ts'
 
 export default serve(43, { min: 0, max: 2 }, { handle, fail: (request, error) => failed(request, error, null) })
 
@@ -29,7 +30,7 @@ async function handle(request: Request, _context: RequestContext, parts: ApiPart
       errorCode: Errors.UNKNOWN_TOPIC_OR_PARTITION,
       errorMessage,
     })
-    if (topic === null) return unknown(`No such topic as ${name}`)
+    if (topic === null) return unknown(`No such topic as ${shownName(name)}`)
     if (state.partition(topic.topic, partitionId) === null) return unknown(`No such partition as ${name}-${partitionId}`)
     return { partitionId, errorCode: Errors.ELECTION_NOT_NEEDED, errorMessage: 'Leader election not needed for topic partition.' }
   }

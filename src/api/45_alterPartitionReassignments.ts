@@ -12,6 +12,7 @@ import { serve, type RequestContext } from './handler.ts'
 import type { ApiParts } from './parts.ts'
 import { replicasProblem } from './support/assignments.ts'
 import { describePartition } from './support/describePartition.ts'
+import { shownName } from './support/topics.ts'
 
 export default serve(45, { min: 0, max: 1 }, { handle, fail })
 
@@ -41,7 +42,8 @@ function outcomeOf(
 ): Outcome {
   const { state } = parts.metadata
   const topic = state.topicByName(name)
-  if (topic === null) return { errorCode: Errors.UNKNOWN_TOPIC_OR_PARTITION, errorMessage: `Unable to find a topic named ${name}.` }
+  if (topic === null)
+    return { errorCode: Errors.UNKNOWN_TOPIC_OR_PARTITION, errorMessage: `Unable to find a topic named ${shownName(name)}.` }
   if (state.partition(topic.topic, partition) === null)
     return { errorCode: Errors.UNKNOWN_TOPIC_OR_PARTITION, errorMessage: `Unable to find partition ${name}:${partition}.` }
   if (replicas === null) return { errorCode: Errors.NO_REASSIGNMENT_IN_PROGRESS, errorMessage: null }

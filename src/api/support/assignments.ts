@@ -30,7 +30,8 @@ export function assignmentProblem(topic: Topic): ConfigError | null {
 /** What is wrong with the replicas of one partition beside others that have `replicas` of them, or null. */
 export function replicasProblem(brokerIds: readonly number[], replicas: number): string | null {
   if (brokerIds.length === 0) return 'The manual partition assignment includes an empty replica list.'
-  const repeated = brokerIds.find((id, i) => brokerIds.indexOf(id) !== i)
+  const seen = new Set<number>()
+  const repeated = brokerIds.find((id) => seen.size === seen.add(id).size)
   if (repeated !== undefined) return `The manual partition assignment includes the broker ${repeated} more than once.`
   if (brokerIds.length === replicas) return null
   return `The manual partition assignment includes a partition with ${brokerIds.length} replica(s), but this is not consistent with previous partitions, which have ${replicas} replica(s).`

@@ -18,8 +18,7 @@ export const FIXED: ReadonlySet<string> = new Set(['table.namespace', 'table.nam
 
 /** What a resource's operations come to, all of them or the first problem. */
 export function changedConfigs(configs: readonly Config[], target: AlterTarget, parts: ApiParts): Change | ConfigError {
-  const names = configs.map((config) => config.name)
-  const repeated = [...new Set(names.filter((name, i) => names.indexOf(name) !== i))]
+  const repeated = repeatedNames(configs)
   const invalid = (message: string): ConfigError => ({ error: Errors.INVALID_REQUEST, message })
   if (repeated.length > 0) return invalid(`Error due to duplicate config keys : ${repeated.join(',')}`)
   const nulls = configs.filter(({ value, configOperation }) => value === null && configOperation !== DELETE).map((config) => config.name)
@@ -41,6 +40,16 @@ export function changedConfigs(configs: readonly Config[], target: AlterTarget, 
     if (target.own.get(name) !== outcome) set[name] = outcome
   }
   return { set, remove }
+}
+
+function repeatedNames(configs: readonly Config[]): string[] {
+  const seen = new Set<string>()
+  const repeated = new Set<string>()
+  for (const { name } of configs) {
+    if (seen.has(name)) repeated.add(name)
+    seen.add(name)
+  }
+  return [...repeated]
 }
 
 /** The new value of one key, null when it is to be deleted. */

@@ -20,6 +20,11 @@ export function topicNameProblem(name: string): string | null {
   return null
 }
 
+/** A name that may be of no topic, for a message: a request may have a long one and thousands of partitions that are told it each. */
+export function shownName(name: string): string {
+  return name.length > NAME_MAX_LENGTH ? `${name.slice(0, NAME_MAX_LENGTH)}…` : name
+}
+
 /** Names that differ in '.' and '_' alone would share their metrics, and here their table: Kafka forbids both to exist. */
 export function collisionKey(name: string): string {
   return name.replaceAll('.', '_')

@@ -3,8 +3,12 @@ import { RE2JS } from 're2js'
 import type { ConsumerMember } from '../../metadata/commands.ts'
 import type { StateView } from '../../metadata/view.ts'
 
+/** A longer one can take seconds to compile. */
+const PATTERN_MAX_LENGTH = 4096
+
 /** Why a pattern is none (RE2 syntax, KIP-848), or null. */
 export function patternProblem(regex: string): string | null {
+  if (regex.length > PATTERN_MAX_LENGTH) return `SubscribedTopicRegex has ${regex.length} characters, over ${PATTERN_MAX_LENGTH}.`
   try {
     RE2JS.compile(regex)
     return null
@@ -80,8 +84,15 @@ export class Subscriptions {
     return names
   }
 
+  /** A member may change its pattern as often as it likes. */
+  #forgetUnused(members: readonly ConsumerMember[]): void {
+    const used = new Set(members.map(({ regex }) => regex))
+    for (const regex of this.#matches.keys()) if (!used.has(regex)) this.#matches.delete(regex)
+  }
+
   /** Of all topics subscribed to: names, ids and numbers of partitions. Another hash means other targets. */
   hash(members: readonly ConsumerMember[]): string {
+    this.#forgetUnused(members)
     const names = new Set<string>()
     for (const member of members) for (const name of this.of(member)) names.add(name)
     const hash = createHash('sha256')

@@ -1,5 +1,5 @@
 import type { LeafSink } from '../columns/ports.ts'
-import { Input, undecodable } from '../columns/input.ts'
+import { Input, undecodable, WEIGHTLESS_MAX } from '../columns/input.ts'
 import { columnOf, strangersOf, type Plan } from '../columns/plan.ts'
 import { absentOf, nodeOf, type Absent } from '../columns/tools.ts'
 import type { ColumnNode } from '../columns/tree.ts'
@@ -16,9 +16,6 @@ export interface DecodeContext {
   readonly tree: ReadonlyMap<number, ColumnNode>
   readonly sink: (id: number) => LeafSink
 }
-
-/** Elements of which none takes a byte: more of them are no value that anybody wrote. */
-const WEIGHTLESS_MAX = 100_000
 
 /** Makes the decoder of a schema from the plan that was made for it. */
 export function avroDecoder(node: AvroNode, plan: Plan, context: DecodeContext): Decode {
@@ -99,10 +96,12 @@ function array(node: AvroNode, plan: Plan, context: DecodeContext): Decode {
     for (let blocks = 0; count > 0; blocks++) {
       if (blocks > 0) input.exact = false
       if (count > WEIGHTLESS_MAX && count > input.end - input.at) undecodable()
+      const start = input.at
       for (let i = 0; i < count; i++) {
         item(level)
         level = inner
       }
+      input.passed(count, start)
       count = blockCount(input)
     }
   }

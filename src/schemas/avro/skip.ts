@@ -75,10 +75,12 @@ export function skipper(node: AvroNode, input: Input, known = new Map<AvroNode, 
           const count = input.low
           if (input.high !== 0 || count < 0 || count > (input.end - input.at) * 8 + 100_000) undecodable()
           if (count === 0) return
+          const start = input.at
           for (let i = 0; i < count; i++) {
             if (node.kind === 'map') blob()
             item()
           }
+          input.passed(count, start)
         }
       }
     }

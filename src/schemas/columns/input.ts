@@ -10,6 +10,9 @@ export class Undecodable extends Error {
 
 const BAD = new Undecodable('the bytes end too early or are no value of this type')
 
+/** Items without bytes in one value: more of them are no value that anybody wrote, and would take memory that nobody sent. */
+export const WEIGHTLESS_MAX = 100_000
+
 /** Ends decoding of the value at hand. */
 export function undecodable(): never {
   throw BAD
@@ -29,6 +32,7 @@ export class Input {
   low = 0
   /** Free for decoders: nesting of what has no column of its own. */
   depth = 0
+  #weightless = 0
 
   reset(buf: Uint8Array, start: number, end: number): void {
     if (this.buf !== buf) {
@@ -39,6 +43,13 @@ export class Input {
     this.end = end
     this.exact = true
     this.depth = 0
+    this.#weightless = 0
+  }
+
+  /** After `count` items of a block that began at `start`: those for which there is no byte must not be too many. */
+  passed(count: number, start: number): void {
+    const weightless = count - (this.at - start)
+    if (weightless > 0 && (this.#weightless += weightless) > WEIGHTLESS_MAX) undecodable()
   }
 
   /** Reads an unsigned varint of up to 64 bits into `high` and `low`; a longer form than needed is not exact. */

@@ -224,3 +224,33 @@ describe('metrics', () => {
     expect(text).toContain('frazil_request_seconds_count{api="Metadata"} 2')
   })
 })
+
+describe('large requests', () => {
+  it('a hundred thousand keys of a topic are looked through once', async () => {
+    world = await apiWorld()
+    const configs = Array.from({ length: 100_000 }, (_, i) => ({ name: `key.${i}`, value: '' }))
+    const answer = await world.call(33, 2, { resources: [{ resourceType: 2, resourceName: 'a', configs }], validateOnly: false })
+    expect(answer.responses[0].errorCode).toBe(Errors.INVALID_CONFIG)
+  })
+
+  it('so are replicas of one partition', async () => {
+    world = await apiWorld()
+    const brokerIds = Array.from({ length: 500_000 }, (_, i) => i)
+    const topic = {
+      name: 'a',
+      count: world.engine.state.topicByName('a')!.partitions + 2,
+      assignments: [{ brokerIds }, { brokerIds: [0] }],
+    }
+    const answer = await world.call(37, 3, { topics: [topic], timeoutMs: 1, validateOnly: true })
+    expect(answer.results[0].errorCode).toBe(Errors.INVALID_REPLICA_ASSIGNMENT)
+  })
+
+  it('a name that no topic can have is not repeated whole for every partition', async () => {
+    world = await apiWorld()
+    const name = 'x'.repeat(30_000)
+    const elected = await world.call(43, 2, { electionType: 0, topicPartitions: [{ topic: name, partitions: [0, 1] }], timeoutMs: 1 })
+    const moved = await world.call(45, 1, { timeoutMs: 1, topics: [{ name, partitions: [{ partitionIndex: 0, replicas: [0] }] }] })
+    const messages = [elected.replicaElectionResults[0].partitionResult[1].errorMessage, moved.responses[0].partitions[0].errorMessage]
+    for (const message of messages) expect(message!.length).toBeLessThan(300)
+  })
+})

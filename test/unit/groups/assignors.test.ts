@@ -56,6 +56,14 @@ describe('range', () => {
 })
 
 describe('uniform', () => {
+  it('as many partitions as a topic may have go to a second member', () => {
+    const [a] = kept(uniform, [member('a', ['t'])], { t: 100_000 })
+    const both = kept(uniform, [a, member('b', ['t'])], { t: 100_000 })
+    expect(sizes(both)).toEqual([50_000, 50_000])
+    expect(moves([a], both)).toBe(50_000)
+    expect(both[0].target[0].partitions.at(-1)).toBe(49_999)
+  })
+
   it('moves only what it must when members come and go', () => {
     const topics = { t: 12, u: 7 }
     const alone = kept(uniform, [member('a', ['t', 'u'])], topics)

@@ -1,8 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Errors } from '../../../protocol/errors.ts'
 import type { ConsumerHeartbeat, HeartbeatResult } from '../../../src/groups/consumer/types.ts'
+import { Subscriptions, TopicsVersion } from '../../../src/groups/consumer/subscriptions.ts'
 import { consumerGroupState } from '../../../src/groups/consumer/describe.ts'
 import { DEFAULT_GROUP_SETTINGS } from '../../../src/groups/types.ts'
+import type { ConsumerMember } from '../../../src/metadata/commands.ts'
+import type { StateView, TopicView } from '../../../src/metadata/view.ts'
 import { decodeSnapshot, encodeSnapshot } from '../../../src/metadata/snapshot/file.ts'
 import { hashRooms } from '../../../src/metadata/snapshot/hash.ts'
 import { shardOf } from '../../../src/metadata/state/shards.ts'
@@ -182,6 +185,25 @@ describe('static members', () => {
   })
 })
 
+describe('patterns', () => {
+  it('are forgotten when no member has them any more', () => {
+    let looks = 0
+    const topics = (): Iterable<TopicView> => {
+      looks++
+      return world.engine.state.topics()
+    }
+    const state = { topics, topicByName: (name: string) => world.engine.state.topicByName(name) } as StateView
+    const subscriptions = new Subscriptions(state, new TopicsVersion(state))
+    const member = (regex: string): ConsumerMember => ({ topics: [], regex }) as unknown as ConsumerMember
+    subscriptions.hash([member('a'), member('b')])
+    const before = looks
+    subscriptions.hash([member('b')])
+    expect(looks).toBe(before)
+    subscriptions.hash([member('a')])
+    expect(looks).toBe(before + 1)
+  })
+})
+
 describe('what is refused', () => {
   it.each<[string, number, More]>([
     ['no member id', Errors.INVALID_REQUEST, { memberId: '' }],
@@ -194,6 +216,7 @@ describe('what is refused', () => {
     ['away without an instance id', Errors.INVALID_REQUEST, { epoch: -2 }],
     ['an unknown assignor', Errors.UNSUPPORTED_ASSIGNOR, { assignor: 'sticky' }],
     ['a bad pattern', Errors.INVALID_REGULAR_EXPRESSION, { regex: '(a' }],
+    ['a pattern that takes seconds to compile', Errors.INVALID_REGULAR_EXPRESSION, { regex: `[${'\\pL'.repeat(3000)}]` }],
   ])('%s', async (_, error, more) => {
     const result = await join('a', more)
     expect(result.error).toBe(error)

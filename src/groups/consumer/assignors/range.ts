@@ -1,4 +1,4 @@
-import { inOrder, type Assignor, type AssignedMember } from './assignor.ts'
+import { inOrder, type Assignor } from './assignor.ts'
 
 /**
  * `range`: each topic by itself is cut into runs, one a subscribed member in their fixed order, longer ones first. Members with the same
@@ -6,10 +6,11 @@ import { inOrder, type Assignor, type AssignedMember } from './assignor.ts'
  */
 export const range: Assignor = ({ members, topics }) => {
   const ordered = inOrder(members)
+  const subscriptions = new Map(ordered.map((member) => [member, new Set(member.topicIds)]))
   const given = new Map(ordered.map(({ memberId }) => [memberId, new Map<string, Set<number>>()]))
   for (const topicId of [...topics.keys()].sort()) {
     const count = topics.get(topicId)!
-    const subscribed = ordered.filter(({ topicIds }: AssignedMember) => topicIds.includes(topicId))
+    const subscribed = ordered.filter((member) => subscriptions.get(member)!.has(topicId))
     if (subscribed.length === 0) continue
     const quota = Math.floor(count / subscribed.length)
     const longer = count % subscribed.length

@@ -66,7 +66,7 @@ function level(shares: readonly Share[], free: Place[], { topics }: AssignorInpu
   const quota = Math.floor(total / shares.length)
   const odd = total % shares.length
   const quotas = new Map([...shares].sort((a, b) => b.count - a.count).map((share, i) => [share, quota + (i < odd ? 1 : 0)]))
-  for (const share of shares) while (share.count > quotas.get(share)!) free.push(takeLast(share))
+  for (const share of shares) giveUp(share, quotas.get(share)!, free)
   let next = 0
   for (const share of shares) for (; share.count < quotas.get(share)!; next++) put(share, free[next])
 }
@@ -104,18 +104,21 @@ function put(share: Share, { topicId, partition }: Place): void {
   share.count++
 }
 
-/** The last partition of the topic of which it has most: topics stay spread. */
-function takeLast(share: Share): Place {
-  let topicId = ''
-  let most = 0
-  for (const [each, partitions] of share.given) {
-    if (partitions.size > most || (partitions.size === most && each < topicId)) {
-      topicId = each
-      most = partitions.size
-    }
+/** What is above the quota: always the last partition of the topic of which it has most, so that topics stay spread. */
+function giveUp(share: Share, quota: number, free: Place[]): void {
+  if (share.count <= quota) return
+  const left = Array.from(share.given, ([topicId, partitions]) => ({
+    topicId,
+    partitions,
+    ascending: [...partitions].sort((a, b) => a - b),
+  }))
+  for (; share.count > quota; share.count--) {
+    const most = left.reduce((best, each) => {
+      const more = each.ascending.length - best.ascending.length
+      return more > 0 || (more === 0 && each.topicId < best.topicId) ? each : best
+    })
+    const partition = most.ascending.pop()!
+    most.partitions.delete(partition)
+    free.push({ topicId: most.topicId, partition })
   }
-  const partition = Math.max(...share.given.get(topicId)!)
-  share.given.get(topicId)!.delete(partition)
-  share.count--
-  return { topicId, partition }
 }

@@ -96,3 +96,22 @@ describe('Avro records of simple fields', () => {
     expect((await objectsOf(second))[3]).toMatchObject({ id: null, extra: [3, 3, 3] })
   })
 })
+
+describe('Avro items without bytes', () => {
+  const EMPTY = { type: 'record', name: 'Empty', fields: [] }
+  const nested = (items: object | string): string =>
+    JSON.stringify({ type: 'record', name: 'R', fields: [{ name: 'a', type: { type: 'array', items: { type: 'array', items } } }] })
+  /** `lists` lists of `count` items; the block counts take all the bytes. */
+  const value = (lists: number, count: number): Buffer => {
+    const long = (n: number): Buffer => avro.Type.forSchema('long').toBuffer(n)
+    const list = Buffer.concat([long(count), long(0)])
+    return frame(7, Buffer.concat([long(lists), ...Array.from({ length: lists }, () => list), long(0)]))
+  }
+
+  it.each([['null'], [EMPTY]])('are decoded while they are few: %j', async (items) => {
+    const rows = [{ value: value(2, 100) }, { value: value(20, 90_000) }]
+    const made = await makeFile(rows, sourceOf({ 7: { schema: nested(items) } }))
+    expect(made.counts.undecodable).toBe(1)
+    expect((await rowsBack(made.bytes, made.typing)).map((row) => row.value)).toEqual(rows.map((row) => row.value))
+  })
+})

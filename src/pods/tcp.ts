@@ -117,6 +117,8 @@ class TcpLink implements PeerLink {
   #wanted: number
   #onMessage: ((message: Buffer) => void) | null = null
   #taking = false
+  /** By this end; what was sent before may still be on its way. */
+  #closed = false
 
   constructor(socket: Socket, side: Side, nonce: Buffer, secret: Uint8Array, opened: () => void) {
     this.#socket = socket
@@ -150,11 +152,13 @@ class TcpLink implements PeerLink {
 
   close(): void {
     this.open = false
+    this.#closed = true
     if (this.#socket.writableLength === 0) this.#socket.destroy()
     else this.#socket.end(() => this.#socket.destroy())
   }
 
   #received(chunk: Buffer): void {
+    if (this.#closed) return
     this.#chunks.push(chunk)
     this.#bytes += chunk.length
     this.#takeAll()
@@ -162,7 +166,7 @@ class TcpLink implements PeerLink {
 
   #takeAll(): void {
     this.#taking = true
-    while (this.#bytes >= this.#wanted && !this.#socket.destroyed && !(this.open && this.#onMessage === null)) {
+    while (!this.#closed && this.#bytes >= this.#wanted && !this.#socket.destroyed && !(this.open && this.#onMessage === null)) {
       const joined = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
       const taken = this.#take(joined)
       if (taken === 0) {

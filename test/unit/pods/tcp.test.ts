@@ -88,6 +88,24 @@ describe('links over TCP', () => {
     expect([ours.send(Buffer.from('x')), theirs.send(Buffer.from('x'))]).toEqual([false, false])
   })
 
+  it('what comes to a link that was closed with messages still to be sent is not looked at', async () => {
+    const { ours, theirs, received } = await linked()
+    const answers: Buffer[] = []
+    let isClosed = false
+    ours.onMessage = (message) => answers.push(message)
+    ours.onClose = () => (isClosed = true)
+    theirs.onMessage = (message) => {
+      received.push(message)
+      if (received.length === 1) theirs.send(Buffer.alloc(1000))
+    }
+    ours.send(Buffer.from('first'))
+    const large = Buffer.alloc(8 * 1024 * 1024)
+    for (let i = 0; i < 4; i++) expect(ours.send(large)).toBe(true)
+    ours.close()
+    await until(() => isClosed && received.length === 5)
+    expect(answers).toEqual([])
+  })
+
   it('nobody listens: REFUSED; another secret: closed, and the other end hears nothing', async () => {
     const silent = network()
     const address = await silent.listen(() => expect.unreachable())

@@ -253,6 +253,10 @@ export class ConsumerGroups {
       classic.forget(groupId)
       for (const memberId of command?.removed ?? []) live.forgetMember(memberId)
       if (!live.isDead) for (const member of command?.members ?? []) this.#followRevocation(live, member)
+    } else {
+      // The outcome may be unknown: who is in the group all the same, and never comes again, has to go in time.
+      for (const memberId of this.stored(groupId)?.members.keys() ?? [])
+        if (!live.hasSession(memberId)) this.#restartSession(live, memberId)
     }
     const told = error === Errors.NON_EMPTY_GROUP ? Errors.GROUP_ID_NOT_FOUND : error
     for (const task of tasks) task.done(told)

@@ -148,3 +148,23 @@ describe('close', () => {
     expect(world.clock.timers).toBe(others)
   })
 })
+
+describe('a member of a consumer group', () => {
+  it('that came by an entry whose outcome was not known goes when it is never heard of', async () => {
+    const world = await groupWorld({ level: 2 })
+    const { engine, groups } = world
+    const propose = engine.propose.bind(engine)
+    engine.propose = async (...args) => {
+      await propose(...args)
+      throw new FrazilError('LOG_UNAVAILABLE', 'it may have been applied')
+    }
+    const about = { version: 1, groupId: 'g', memberId: 'a', epoch: 0, instanceId: null, rackId: null, rebalanceTimeoutMs: 20_000 }
+    const says = { topics: ['t'], regex: null, assignor: null, owned: [], clientId: 'c', clientHost: '/127.0.0.1' }
+    expect((await groups.consumers.heartbeat({ ...about, ...says })).error).toBe(Errors.COORDINATOR_NOT_AVAILABLE)
+    engine.propose = propose
+    expect(groups.consumers.stored('g')!.members.size).toBe(1)
+    await world.clock.advance(46_000)
+    await settle()
+    expect(groups.consumers.stored('g')!.members.size).toBe(0)
+  })
+})

@@ -2,6 +2,7 @@
  * DescribeGroups (15): state and members of classic groups. Served v0–6.
  *
  * - An unknown group: state Dead without an error up to v5, GROUP_ID_NOT_FOUND with a message from v6 on (KIP-1043).
+ * - A group that is named twice is answered once: a short request must not ask for more than there is.
  * - Protocol, metadata and assignments are shown in Stable only.
  *
  * v1 throttle time · v3 authorized operations · v4 instance ids · v5 flexible · v6 error message.
@@ -17,7 +18,7 @@ type Request = RequestOf<15>
 type GroupAnswer = ResponseOf<15>['groups'][number]
 
 function handle(request: Request, context: RequestContext, parts: ApiParts): ResponseOf<15> {
-  return { throttleTimeMs: 0, groups: request.groups.map((groupId) => describe(groupId, request, context, parts)) }
+  return { throttleTimeMs: 0, groups: Array.from(new Set(request.groups), (groupId) => describe(groupId, request, context, parts)) }
 }
 
 function describe(groupId: string, request: Request, context: RequestContext, parts: ApiParts): GroupAnswer {

@@ -28,7 +28,14 @@ interface Refusal {
 }
 
 function handle(request: Request, _context: RequestContext, parts: ApiParts): ResponseOf<32> {
-  return { throttleTimeMs: 0, results: request.resources.map((resource) => describe(resource, request, parts)) }
+  return { throttleTimeMs: 0, results: unlike(request.resources).map((resource) => describe(resource, request, parts)) }
+}
+
+/** The same asked for again and again is answered once: a short request must not ask for more than there is. */
+function unlike(resources: readonly Resource[]): Resource[] {
+  const key = ({ resourceType, resourceName, configurationKeys }: Resource): string =>
+    JSON.stringify([resourceType, resourceName, configurationKeys])
+  return [...new Map(resources.map((resource) => [key(resource), resource])).values()]
 }
 
 function describe(resource: Resource, request: Request, parts: ApiParts): Answer {

@@ -2,6 +2,7 @@
  * ConsumerGroupDescribe (69): epochs, members, what they have and what they shall have, of consumer groups (KIP-848). Served v0–1.
  *
  * - An unknown group, or a classic one: GROUP_ID_NOT_FOUND with a message; admin clients then ask DescribeGroups. Empty id: INVALID_GROUP_ID.
+ * - A group that is named twice is answered once: a short request must not ask for more than there is.
  * - Topics that were deleted are left out of assignments.
  *
  * v1 the type of each member (KIP-1099); all here are of the consumer protocol.
@@ -26,7 +27,7 @@ const CONSUMER_MEMBER = 1
 
 function handle(request: Request, _context: RequestContext, parts: ApiParts): ResponseOf<69> {
   if (!servesConsumerGroups(parts)) return fail(request, Errors.UNSUPPORTED_VERSION)
-  return { throttleTimeMs: 0, groups: request.groupIds.map((groupId) => describe(groupId, request, parts)) }
+  return { throttleTimeMs: 0, groups: Array.from(new Set(request.groupIds), (groupId) => describe(groupId, request, parts)) }
 }
 
 function describe(groupId: string, request: Request, parts: ApiParts): GroupAnswer {

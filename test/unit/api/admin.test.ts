@@ -245,6 +245,16 @@ describe('large requests', () => {
     expect(answer.results[0].errorCode).toBe(Errors.INVALID_REPLICA_ASSIGNMENT)
   })
 
+  it('what is named again and again is described once', async () => {
+    world = await apiWorld({ level: 2 })
+    const groups = Array.from({ length: 100 }, () => 'g')
+    expect((await world.call(15, 6, { groups })).groups).toHaveLength(1)
+    expect((await world.call(69, 1, { groupIds: groups, includeAuthorizedOperations: false })).groups).toHaveLength(1)
+    const resource = { resourceType: 2, resourceName: 'a', configurationKeys: null }
+    const resources = [resource, resource, { ...resource, configurationKeys: ['retention.ms'] }, resource]
+    expect((await world.call(32, 4, { resources })).results.map(({ configs }) => configs.length > 1)).toEqual([true, false])
+  })
+
   it('a name that no topic can have is not repeated whole for every partition', async () => {
     world = await apiWorld()
     const name = 'x'.repeat(30_000)

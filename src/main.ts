@@ -13,7 +13,7 @@ import { openBroker } from './wiring/broker.ts'
 
 const SHUTDOWN_MS = 30_000
 const SAME_SIGNAL_MS = 500
-const GARBAGE_BYTES = 128 * 1024 * 1024
+const GARBAGE_BYTES = 256 * 1024 * 1024
 
 /** `frazil serve`: runs until a signal, or until the process cannot go on. */
 export async function serve(settings: Settings): Promise<void> {

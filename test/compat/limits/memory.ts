@@ -4,7 +4,7 @@ import { check, note } from './report.ts'
 
 const MIB = 1024 * 1024
 /** Buffers that nobody holds any more, until they are collected (src/main.ts, and 16 MiB between two looks). */
-const UNCOLLECTED_MIB = 128 + 16
+const UNCOLLECTED_MIB = 256 + 16
 /** Buffers in other hands: what sockets hand over, the log's write, conversion. */
 const OTHER_MIB = 128
 /** What the allocator and the heap hold beside them. */

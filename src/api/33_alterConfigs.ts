@@ -9,9 +9,10 @@
  *
  * v1 unchanged · v2 flexible.
  */
-import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
+import type { RequestOf, ResponseOf } from '../../protocol/index.ts'
 import { serve, type RequestContext } from './handler.ts'
 import type { ApiParts } from './parts.ts'
+import { alterAnswer, alterEach } from './support/alterEach.ts'
 import { alterTarget } from './support/alterTarget.ts'
 import { changedConfigs, DELETE, FIXED, SET } from './support/changedConfigs.ts'
 import { storeConfigs } from './support/storeConfigs.ts'
@@ -21,18 +22,10 @@ export default serve(33, { min: 0, max: 2 }, { handle, fail })
 
 type Request = RequestOf<33>
 type Resource = Request['resources'][number]
-type Answer = ResponseOf<33>['responses'][number]
 
 async function handle(request: Request, _context: RequestContext, parts: ApiParts): Promise<ResponseOf<33>> {
-  const times = new Map<string, number>()
-  const keyOf = (resource: Resource): string => `${resource.resourceType}/${resource.resourceName}`
-  for (const resource of request.resources) times.set(keyOf(resource), (times.get(keyOf(resource)) ?? 0) + 1)
-  const responses = request.resources.map(async (resource) => {
-    if (times.get(keyOf(resource))! > 1)
-      return toAnswer(resource, { error: Errors.INVALID_REQUEST, message: 'Each resource must appear at most once.' })
-    return toAnswer(resource, await replace(resource, request.validateOnly, parts))
-  })
-  return { throttleTimeMs: 0, responses: await Promise.all(responses) }
+  const responses = await alterEach(request.resources, (resource) => replace(resource, request.validateOnly, parts))
+  return { throttleTimeMs: 0, responses }
 }
 
 /** null when it was done. */
@@ -54,10 +47,6 @@ async function replace(
   return validateOnly ? null : storeConfigs(target, change, parts)
 }
 
-function toAnswer({ resourceType, resourceName }: Resource, problem: ConfigError | null): Answer {
-  return { errorCode: problem?.error ?? Errors.NONE, errorMessage: problem?.message ?? null, resourceType, resourceName }
-}
-
 function fail(request: Request, error: number): ResponseOf<33> {
-  return { throttleTimeMs: 0, responses: request.resources.map((resource) => toAnswer(resource, { error, message: '' })) }
+  return { throttleTimeMs: 0, responses: request.resources.map((resource) => alterAnswer(resource, { error, message: '' })) }
 }

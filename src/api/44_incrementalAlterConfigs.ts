@@ -13,9 +13,10 @@
  *
  * v1 flexible.
  */
-import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
+import type { RequestOf, ResponseOf } from '../../protocol/index.ts'
 import { serve, type RequestContext } from './handler.ts'
 import type { ApiParts } from './parts.ts'
+import { alterEach } from './support/alterEach.ts'
 import { alterTarget } from './support/alterTarget.ts'
 import { changedConfigs } from './support/changedConfigs.ts'
 import { storeConfigs } from './support/storeConfigs.ts'
@@ -25,18 +26,10 @@ export default serve(44, { min: 0, max: 1 }, { handle, fail })
 
 type Request = RequestOf<44>
 type Resource = Request['resources'][number]
-type Answer = ResponseOf<44>['responses'][number]
 
 async function handle(request: Request, _context: RequestContext, parts: ApiParts): Promise<ResponseOf<44>> {
-  const times = new Map<string, number>()
-  const keyOf = (resource: Resource): string => `${resource.resourceType}/${resource.resourceName}`
-  for (const resource of request.resources) times.set(keyOf(resource), (times.get(keyOf(resource)) ?? 0) + 1)
-  const responses = request.resources.map(async (resource) => {
-    if (times.get(keyOf(resource))! > 1)
-      return toAnswer(resource, { error: Errors.INVALID_REQUEST, message: 'Each resource must appear at most once.' })
-    return toAnswer(resource, await alter(resource, request.validateOnly, parts))
-  })
-  return { throttleTimeMs: 0, responses: await Promise.all(responses) }
+  const responses = await alterEach(request.resources, (resource) => alter(resource, request.validateOnly, parts))
+  return { throttleTimeMs: 0, responses }
 }
 
 /** null when it was done. */
@@ -46,10 +39,6 @@ async function alter(resource: Resource, validateOnly: boolean, parts: ApiParts)
   const change = changedConfigs(resource.configs, target, parts)
   if ('error' in change) return change
   return validateOnly ? null : storeConfigs(target, change, parts)
-}
-
-function toAnswer({ resourceType, resourceName }: Resource, problem: ConfigError | null): Answer {
-  return { errorCode: problem?.error ?? Errors.NONE, errorMessage: problem?.message ?? null, resourceType, resourceName }
 }
 
 function fail(request: Request, error: number): ResponseOf<44> {

@@ -1,4 +1,4 @@
-import type { GroupMember, OffsetItem } from '../commands.ts'
+import type { GroupRecord, OffsetItem } from '../commands.ts'
 import type { ConsumerGroupHead, ConsumerMember } from '../consumerGroupCommands.ts'
 import type { Incarnation, Lease, Pod } from '../state/pods.ts'
 import type { SchemaContentView, SchemaSettings } from '../view.ts'
@@ -60,14 +60,7 @@ export interface TableData {
   readonly files: readonly FileData[]
 }
 
-export interface GroupData {
-  readonly groupId: string
-  readonly protocolType: string
-  readonly protocolName: string | null
-  readonly generation: number
-  readonly leader: string | null
-  readonly members: readonly GroupMember[]
-  readonly stateTimeMs: number
+export interface GroupData extends GroupRecord {
   readonly offsets: readonly OffsetItem[]
   /** Absent for a classic group, as before level 2. */
   readonly consumer?: { readonly head: ConsumerGroupHead; readonly members: readonly ConsumerMember[] } | null | undefined

@@ -1,11 +1,20 @@
+import { crc32 } from 'node:zlib'
 import type { Consumer, Kafka } from 'kafkajs'
+
+/** What one partition brought: a checksum at each offset, and whether it was read. */
+interface Seen {
+  crcs: Uint32Array
+  read: Uint8Array
+  count: number
+  end: number
+}
 
 /** A consumer group of two that reads all the while: every record at least once, each offset always with the same bytes. */
 export class Reader {
   readonly #kafka: Kafka
   readonly #topic: string
   readonly #consumers: Consumer[] = []
-  readonly #seen = new Map<number, Map<number, string>>()
+  readonly #seen = new Map<number, Seen>()
   readonly #problems: string[] = []
   #count = 0
 
@@ -37,26 +46,40 @@ export class Reader {
     }
   }
 
-  /** Waits until `total` records were read; what was wrong. */
+  /** Waits until `total` records were read, as long as it goes on; what was wrong. */
   async finish(total: number): Promise<readonly string[]> {
-    for (let i = 0; i < 600 && this.#count < total; i++) await new Promise((resolve) => setTimeout(resolve, 100))
+    for (let still = 0, before = -1; still < 600 && this.#count < total; still++) {
+      if (this.#count !== before) still = 0
+      before = this.#count
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
     await Promise.all(this.#consumers.map((consumer) => consumer.disconnect()))
     if (this.#count < total) this.#problems.push(`${total} records were acknowledged, the group read ${this.#count}`)
-    for (const [partition, offsets] of this.#seen) {
-      const last = Math.max(...[...offsets.keys()].slice(-1000))
-      if (offsets.size !== last + 1) this.#problems.push(`partition ${partition}: ${offsets.size} offsets read, the last is ${last}`)
+    for (const [partition, { count, end }] of this.#seen) {
+      if (count !== end) this.#problems.push(`partition ${partition}: ${count} offsets read, the last is ${end - 1}`)
     }
     return this.#problems
   }
 
   #take(partition: number, offset: number, value: Buffer): void {
-    let offsets = this.#seen.get(partition)
-    if (offsets === undefined) this.#seen.set(partition, (offsets = new Map()))
-    const text = value.toString('latin1')
-    const before = offsets.get(offset)
-    if (before === undefined) {
-      offsets.set(offset, text)
+    let seen = this.#seen.get(partition)
+    if (seen === undefined)
+      this.#seen.set(partition, (seen = { crcs: new Uint32Array(1024), read: new Uint8Array(1024), count: 0, end: 0 }))
+    if (offset >= seen.crcs.length) {
+      const { crcs, read } = seen
+      const length = Math.max(offset + 1, crcs.length * 2)
+      seen.crcs = new Uint32Array(length)
+      seen.crcs.set(crcs)
+      seen.read = new Uint8Array(length)
+      seen.read.set(read)
+    }
+    const crc = crc32(value)
+    if (seen.read[offset] === 0) {
+      seen.read[offset] = 1
+      seen.crcs[offset] = crc
+      seen.count++
+      seen.end = Math.max(seen.end, offset + 1)
       this.#count++
-    } else if (before !== text) this.#problems.push(`partition ${partition}, offset ${offset} was two records`)
+    } else if (seen.crcs[offset] !== crc) this.#problems.push(`partition ${partition}, offset ${offset} was two records`)
   }
 }

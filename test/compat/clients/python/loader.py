@@ -13,7 +13,7 @@ parser.add_argument("--topic", required=True)
 parser.add_argument("--partitions", type=int, required=True)
 parser.add_argument("--producer", required=True)
 parser.add_argument("--acked", required=True)
-parser.add_argument("--rate", type=int, default=2000)
+parser.add_argument("--rate", type=int, default=10000)
 args = parser.parse_args()
 
 out, failed, acked = open(args.acked, "w"), [], 0
@@ -33,12 +33,13 @@ def delivered(n):
 producer = Producer({"bootstrap.servers": args.bootstrap, "enable.idempotence": True, "linger.ms": 5, "message.timeout.ms": 300000,
                      "queue.buffering.max.messages": 20000, "log_level": 0, "retry.backoff.ms": 50, "reconnect.backoff.ms": 50, "reconnect.backoff.max.ms": 500})
 n, begun = 0, time.time()
-while n < 5_000_000:
+while n < 100_000_000:
     if n % 100 == 0:
         if select.select([sys.stdin], [], [], 0)[0] and not sys.stdin.readline():
             break
-        ahead = n / args.rate - (time.time() - begun)
-        producer.poll(max(0, ahead))
+        producer.poll(0)
+        while (ahead := n / args.rate - (time.time() - begun)) > 0:
+            producer.poll(ahead)  # ends with the first report that comes
     try:
         producer.produce(args.topic, f"{args.producer} {n} ".encode() + os.urandom(100), f"k{n % 100}".encode(), n % args.partitions, on_delivery=delivered(n))
         n += 1

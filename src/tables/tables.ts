@@ -10,6 +10,7 @@ import type { Wal } from '../wal/port.ts'
 import { Compactor } from './compact/compactor.ts'
 import type { SchemaSource } from '../schemas/source.ts'
 import type { Typings } from './typed/typings.ts'
+import { ChunkPool } from './convert/chunks.ts'
 import { Converter } from './convert/converter.ts'
 import { Loads } from './convert/loads.ts'
 import { TableMetrics } from './convert/metrics.ts'
@@ -91,7 +92,9 @@ export function createTables(options: TablesOptions): Tables {
     typings,
     cacheBytes: options.metadataCacheBytes,
   })
-  const workers = options.encoders ?? new TableWorkers({ size: options.workers, spec: options.spec, metrics: options.storeMetrics })
+  const fileBytes = options.fileBytes ?? FILE_BYTES
+  const chunks = new ChunkPool(clock, fileBytes)
+  const workers = options.encoders ?? new TableWorkers({ size: options.workers, spec: options.spec, metrics: options.storeMetrics, chunks })
   const slots = new Slots(options.workers)
   const converter = new Converter({
     metadata,
@@ -104,7 +107,8 @@ export function createTables(options: TablesOptions): Tables {
     metrics,
     uuid,
     settings,
-    fileBytes: options.fileBytes ?? FILE_BYTES,
+    fileBytes,
+    chunks,
     convertBytes: options.convertBytes,
     pressureBytes: options.pressureBytes,
     typings,

@@ -1,5 +1,7 @@
+import type { Clock } from '../../base/clock.ts'
 import { hasCode } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
+import { BACKGROUND_REST_MS, TimeSlice } from '../../base/slice.ts'
 import { WorkerPool, type TaskRunner } from '../../base/workers.ts'
 import type { EntryLog, RawEntry } from '../entryLog.ts'
 import type { EntryBatch, SnapshotTask } from './tasks.ts'
@@ -14,11 +16,18 @@ const BATCH_BYTES = 128 * 1024
  * twice, and nobody reads the end of a file that is being written. Errors: CORRUPT when what was written does not read back
  * as the same state; as EntryLog.
  */
-export async function makeSnapshot(log: EntryLog, target: number, bad: Set<number>, logger: Logger, pool: TaskRunner): Promise<void> {
+export async function makeSnapshot(
+  log: EntryLog,
+  target: number,
+  bad: Set<number>,
+  logger: Logger,
+  pool: TaskRunner,
+  clock: Clock,
+): Promise<void> {
   const run = <T>(task: SnapshotTask, bytes?: Uint8Array): Promise<T> =>
     pool.run<T>(task, bytes === undefined ? [] : [bytes.buffer as ArrayBuffer])
   const begun = await begin(log, target, bad, logger, run)
-  await follow(log, begun + 1, target, run)
+  await follow(log, begun + 1, target, run, new TimeSlice(clock, BACKGROUND_REST_MS))
   const bytes = await run<Uint8Array>({ kind: 'finish' })
   await log.writeSnapshot(target, bytes)
   const snapshot = own(await log.readSnapshot(target))
@@ -52,7 +61,7 @@ async function begin(log: EntryLog, target: number, bad: Set<number>, logger: Lo
   return run<number>({ kind: 'begin', lastEntry: 0, snapshot: null })
 }
 
-async function follow(log: EntryLog, from: number, target: number, run: Run): Promise<void> {
+async function follow(log: EntryLog, from: number, target: number, run: Run, slice: TimeSlice): Promise<void> {
   if (from > target) return
   let entries: RawEntry[] = []
   let sizeBytes = 0
@@ -67,6 +76,8 @@ async function follow(log: EntryLog, from: number, target: number, run: Run): Pr
     sizeBytes += raw.bytes.length
     if (raw.number === target) break
     if (sizeBytes >= BATCH_BYTES) await send()
+    const pause = slice.step()
+    if (pause !== null) await pause
   }
   if (entries.length > 0) await send()
 }

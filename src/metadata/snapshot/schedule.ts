@@ -140,7 +140,7 @@ export class SnapshotSchedule {
     this.#entries = this.#bytes = this.#attachmentBytes = 0
     this.#lastMs = this.#clock.monotonicMs()
     try {
-      await this.#withWorker((worker) => makeSnapshot(this.#log, target, this.#bad, this.#logger, worker))
+      await this.#withWorker((worker) => makeSnapshot(this.#log, target, this.#bad, this.#logger, worker, this.#clock))
       await this.#truncate()
       this.#heldBytes = attachmentBytes
       this.#metrics.snapshots.inc({ outcome: 'written' })

@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock.ts'
 import { FrazilError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
-import { TimeSlice } from '../../base/slice.ts'
+import { BACKGROUND_REST_MS, TimeSlice } from '../../base/slice.ts'
 import type { Metadata } from '../../metadata/port.ts'
-import type { TopicView, WalExtent } from '../../metadata/view.ts'
+import type { TopicView } from '../../metadata/view.ts'
 import type { Wal } from '../../wal/port.ts'
 import { layout } from '../iceberg/layout.ts'
 import type { Publisher } from '../iceberg/publisher.ts'
@@ -19,14 +19,17 @@ import type { Newcomer } from '../../schemas/typing/grow.ts'
 import { resolveUnknown } from '../typed/resolve.ts'
 import { unknownKey, type UnknownSchema } from '../typed/side.ts'
 import type { Typings } from '../typed/typings.ts'
+import type { ChunkPool } from './chunks.ts'
+import { gather } from './gather.ts'
 import { committable, cutFiles, planConversion, type FilePlan } from './plan.ts'
 import type { Priority, Slots } from './slots.ts'
-import type { EncodePart, FileResult, TypedTask } from './tasks.ts'
+import type { FileResult, TypedTask } from './tasks.ts'
 import type { Encoders } from './workers.ts'
 
 export interface JobOptions {
   readonly metadata: Metadata
   readonly wal: Wal
+  readonly chunks: ChunkPool
   readonly publisher: Publisher
   readonly workers: Encoders
   readonly slots: Slots
@@ -48,9 +51,6 @@ export interface JobOutcome {
   /** True when everything that was committed at the start is in the table now. */
   readonly complete: boolean
 }
-
-/** Memory that extents are gathered in. */
-const CHUNK_BYTES = 4 * 1024 * 1024
 
 /** What a range of nothing but ends of transactions comes to. */
 const NO_FILE: FileResult = {
@@ -80,11 +80,14 @@ export class ConversionJob {
     if (table === null) return { converted: false, complete: true }
     const startedMs = clock.monotonicMs()
     const parallel = Math.max(1, slots.waiting === 0 ? slots.free : 1)
-    const slice = new TimeSlice(clock)
+    const restMs = priority === 'load' ? 0 : BACKGROUND_REST_MS
+    const slice = new TimeSlice(clock, restMs)
     const plan = await planConversion(metadata.state, topic.topic, topic.partitions, fileBytes * parallel, slice)
     if (plan.partitions.length === 0) return { converted: false, complete: true }
     const files = cutFiles(plan, fileBytes, apart)
-    const results = await Promise.allSettled(files.map((file) => slots.run(priority, () => this.#encode(topic, table.location, file))))
+    const results = await Promise.allSettled(
+      files.map((file) => slots.run(priority, () => this.#encode(topic, table.location, file, restMs))),
+    )
     const made = results.map((result) => (result.status === 'fulfilled' ? result.value : null))
     const { indexes, ranges } = committable(
       files,
@@ -144,12 +147,12 @@ export class ConversionJob {
   }
 
   /** Writes a file. Where values name schemas that the table does not know yet, it gets to know them first (T2). */
-  async #encode(topic: TopicView, location: string, file: FilePlan): Promise<FileResult> {
+  async #encode(topic: TopicView, location: string, file: FilePlan, restMs: number): Promise<FileResult> {
     const { metadata, schemas, typings, uuid, workers } = this.#options
     const givenUp = new Set<string>()
     for (let attempt = 0; attempt < SCHEMA_ATTEMPTS; attempt++) {
       const typed = await this.#typed(topic, givenUp)
-      const { chunks, parts } = await this.#gather(file)
+      const { chunks, parts } = await gather(this.#options, file, restMs)
       if (parts.length === 0) return NO_FILE
       const partitionBy = await this.#partitionBy(topic)
       const key = layout.data(location, metadata.incarnation, uuid())
@@ -191,54 +194,6 @@ export class ConversionJob {
     if (table === null || (table.typingVersion === 0 && !values && !keys)) return null
     const { key, text } = await typings.of(table)
     return { keys, values, setting, key, text, givenUp: [...givenUp] }
-  }
-
-  /** Reads a file's extents into chunks, which malloc can use again, unlike one large piece of memory a file. */
-  async #gather(file: FilePlan): Promise<{ chunks: ArrayBuffer[]; parts: EncodePart[] }> {
-    const { clock, wal } = this.#options
-    const chunks: ArrayBuffer[] = []
-    const parts: EncodePart[] = []
-    const slice = new TimeSlice(clock)
-    let target = new Uint8Array(0)
-    let at = 0
-    let leftBytes = file.sizeBytes
-    for (const { partition, fromOffset, extents, aborted } of file.spans) {
-      // extents that follow each other are one part: tens of thousands of small ones must not be cloned one by one
-      let part: { -readonly [Field in keyof EncodePart]: EncodePart[Field] } | null = null
-      for (const extent of extents) {
-        if (extent.kind === 'marker') continue
-        const { firstOffset, lastOffset, sizeBytes } = extent
-        if (at + sizeBytes > target.length) {
-          const chunk = new ArrayBuffer(Math.max(sizeBytes, Math.min(CHUNK_BYTES, leftBytes)))
-          chunks.push(chunk)
-          target = new Uint8Array(chunk)
-          at = 0
-          part = null
-        }
-        // most are still in memory: no promise for each of them
-        if (!wal.copyCached(extent, target, at)) await this.#copyRead(extent, target, at)
-        if (part !== null && part.toOffset + 1 === firstOffset) {
-          part.toOffset = lastOffset
-          part.sizeBytes += sizeBytes
-        } else {
-          const from = Math.max(fromOffset, firstOffset)
-          const chunk = chunks.length - 1
-          part = { partition, baseOffset: firstOffset, fromOffset: from, toOffset: lastOffset, chunk, at, sizeBytes, aborted }
-          parts.push(part)
-        }
-        at += sizeBytes
-        leftBytes -= sizeBytes
-        const pause = slice.step()
-        if (pause !== null) await pause
-      }
-    }
-    return { chunks, parts }
-  }
-
-  async #copyRead({ object, byteOffset, sizeBytes }: WalExtent, target: Uint8Array, at: number): Promise<void> {
-    const source = await this.#options.wal.read(object, byteOffset, sizeBytes, { whole: true })
-    if (source.length !== sizeBytes) throw new FrazilError('CORRUPT', `WAL object ${object} gave ${source.length} of ${sizeBytes} bytes`)
-    target.set(source, at)
   }
 }
 

@@ -83,4 +83,6 @@ export interface WorkerAnswer {
   readonly file: FileResult
   /** Store requests of this task, and of those that failed in this thread since the last answer. */
   readonly requests: readonly RequestCount[]
+  /** The task's chunks, for others to use. */
+  readonly chunks: readonly ArrayBuffer[]
 }

@@ -16,5 +16,6 @@ serveTasks(async (task: EncodeTask | MergeTask, data: WorkerData) => {
   opened ??= openStore(data.store, requests)
   const store = await opened
   const file = task.kind === 'encode' ? await encode(task, store) : await merge(task, store)
-  return { value: { file, requests: requests.take() } satisfies WorkerAnswer }
+  const chunks = task.kind === 'encode' ? task.chunks : []
+  return { value: { file, requests: requests.take(), chunks } satisfies WorkerAnswer, transfer: chunks }
 })

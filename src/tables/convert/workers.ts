@@ -1,6 +1,7 @@
 import { WorkerPool } from '../../base/workers.ts'
 import type { StoreMetrics } from '../../storage/metrics.ts'
 import type { StoreSpec } from '../../storage/store.ts'
+import type { ChunkPool } from './chunks.ts'
 import type { EncodeTask, FileResult, MergeTask, WorkerAnswer, WorkerData } from './tasks.ts'
 
 /** The published package holds .js beside what are .ts files here. */
@@ -19,10 +20,12 @@ export interface Encoders {
 export class TableWorkers implements Encoders {
   readonly #pool: WorkerPool
   readonly #metrics: StoreMetrics | undefined
+  readonly #chunks: ChunkPool | undefined
 
-  /** `metrics` count what the threads ask of their stores. */
-  constructor(options: { readonly size: number; readonly spec: StoreSpec; readonly metrics?: StoreMetrics }) {
+  /** `metrics` count what the threads ask of their stores; `chunks` gets back the memory of tasks that are done. */
+  constructor(options: { readonly size: number; readonly spec: StoreSpec; readonly metrics?: StoreMetrics; readonly chunks?: ChunkPool }) {
     this.#metrics = options.metrics
+    this.#chunks = options.chunks
     this.#pool = new WorkerPool(WORKER, { size: options.size, background: true, data: { store: options.spec } satisfies WorkerData })
   }
 
@@ -39,8 +42,9 @@ export class TableWorkers implements Encoders {
   }
 
   async #run(task: EncodeTask | MergeTask, transfer: readonly ArrayBuffer[]): Promise<FileResult> {
-    const { file, requests } = await this.#pool.run<WorkerAnswer>(task, transfer)
+    const { file, requests, chunks } = await this.#pool.run<WorkerAnswer>(task, transfer)
     for (const one of requests) this.#metrics?.count(one.kind, one.reason, one.requests)
+    this.#chunks?.give(chunks)
     return file
   }
 }

@@ -11,6 +11,7 @@ import { openBroker, type Broker } from '../../../src/wiring/broker.ts'
 import { StoreMetrics } from '../../../src/storage/metrics.ts'
 import type { FileResult } from '../../../src/tables/convert/tasks.ts'
 import { TableWorkers } from '../../../src/tables/convert/workers.ts'
+import type { ChunkPool } from '../../../src/tables/convert/chunks.ts'
 import { KafkaServer } from '../../../src/server/server.ts'
 import { podMetrics } from '../../../src/pods/metrics.ts'
 import { topicCommand } from '../metadata/helpers.ts'
@@ -123,8 +124,11 @@ test('produce, fetch, the table’s size and what worker threads ask of the stor
 test('merging is counted apart from conversion, and a failed task is counted with the next one', async () => {
   const counts = new Registry()
   const spec = { kind: 'folder', path: folder, fsync: false } as const
-  const workers = new TableWorkers({ size: 1, spec, metrics: new StoreMetrics(counts) })
+  const back: number[] = []
+  const chunks = { give: (given: readonly ArrayBuffer[]) => void back.push(...given.map((chunk) => chunk.byteLength)) } as ChunkPool
+  const workers = new TableWorkers({ size: 1, spec, metrics: new StoreMetrics(counts), chunks })
   const inputs: FileResult[] = []
+  const sizes: number[] = []
   for (const key of ['tables/a.parquet', 'tables/b.parquet']) {
     const bytes = Uint8Array.from(valueBatch(['x', 'y']).bytes).buffer
     const part = {
@@ -137,8 +141,10 @@ test('merging is counted apart from conversion, and a failed task is counted wit
       sizeBytes: bytes.byteLength,
       aborted: [],
     }
+    sizes.push(bytes.byteLength)
     inputs.push(await workers.encode({ kind: 'encode', key, chunks: [bytes], parts: [part] }))
   }
+  expect(back).toEqual(sizes) // the memory of what is done comes back
   const missing = workers.merge({ kind: 'merge', key: 'tables/none.parquet', inputs: [{ key: 'tables/gone.parquet', sizeBytes: 100 }] })
   await expect(missing).rejects.toMatchObject({ code: 'STORE_NOT_FOUND' })
   const before = await counts.metrics()

@@ -28,8 +28,8 @@ function state(partitions: readonly (readonly WalExtent[])[], from: readonly num
   } as unknown as StateView
 }
 
-const planOf = (of: StateView, partitions: number, maxBytes: number): Promise<ConversionPlan> =>
-  planConversion(of, 1, partitions, maxBytes, new TimeSlice(systemClock, 0))
+const planOf = (of: StateView, partitions: number, maxBytes: number, slice = new TimeSlice(systemClock)): Promise<ConversionPlan> =>
+  planConversion(of, 1, partitions, maxBytes, slice)
 
 const objectOf = (one: SourceExtent): number => (one.kind === 'wal' ? one.object : -1)
 
@@ -59,11 +59,14 @@ describe('planning a conversion', () => {
 
   it('lets others run between slices, over more extents than one slice takes', async () => {
     const many = Array.from({ length: 5000 }, (_, at) => extent(at, at, at))
-    let turns = 0
-    const timer = setInterval(() => turns++, 0)
-    const plan = await planOf(state([many]), 1, 1e9)
-    clearInterval(timer)
-    expect(turns).toBeGreaterThan(10)
+    // a clock on which every look takes half a slice
+    let nowMs = 0
+    const restsMs: number[] = []
+    const sleep = async (delayMs: number): Promise<void> => void restsMs.push(delayMs)
+    const slow = { ...systemClock, monotonicMs: () => (nowMs += 0.5), sleep }
+    const plan = await planOf(state([many]), 1, 1e9, new TimeSlice(slow, 3))
+    expect(restsMs.length).toBeGreaterThan(100)
+    expect(new Set(restsMs)).toEqual(new Set([3]))
     expect(plan.partitions[0]!.extents).toHaveLength(5000)
     expect(cutFiles(plan, 1e9, false)[0]!.spans).toHaveLength(1)
   })

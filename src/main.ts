@@ -3,6 +3,7 @@ import { systemClock } from './base/clock.ts'
 import { hostPort } from './base/config/load.ts'
 import type { Settings } from './base/config/settings.ts'
 import { GarbageBound } from './base/garbage.ts'
+import { lowerHelpersPriority } from './base/priority.ts'
 import { greet } from './cli/greeting.ts'
 import { makeLogger } from './cli/logger.ts'
 import type { HttpServer } from './http/server.ts'
@@ -17,6 +18,7 @@ const GARBAGE_BYTES = 256 * 1024 * 1024
 
 /** `frazil serve`: runs until a signal, or until the process cannot go on. */
 export async function serve(settings: Settings): Promise<void> {
+  lowerHelpersPriority()
   const logger = makeLogger(settings.logLevel)
   const clock = systemClock
   const registry = new Registry()

@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 
 const NICE = 10
 /** What V8 calls the threads that compile and mark for all isolates of a process. */
 const V8_THREAD = 'V8Worker'
+
+/** Never higher than the process was started with. */
+const nice = (): number => Math.max(NICE, getPriority())
 
 /**
  * Threads have a priority of their own on Linux alone; elsewhere, and in a sandbox that forbids it, nothing changes and
@@ -20,7 +23,7 @@ function attempt(body: () => void): void {
 
 /** Lowers the priority of the calling thread, for all that it does from now on. */
 export function lowerPriority(): void {
-  attempt(() => setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), NICE))
+  attempt(() => setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), nice()))
 }
 
 /**
@@ -31,7 +34,7 @@ export function lowerHelpersPriority(): void {
   attempt(() => {
     for (const thread of readdirSync('/proc/self/task')) {
       const lower = (): void => {
-        if (readFileSync(`/proc/self/task/${thread}/comm`, 'utf8').trim() === V8_THREAD) setPriority(Number(thread), NICE)
+        if (readFileSync(`/proc/self/task/${thread}/comm`, 'utf8').trim() === V8_THREAD) setPriority(Number(thread), nice())
       }
       attempt(lower) // a thread can have ended meanwhile
     }

@@ -10,8 +10,8 @@
  * - last_fetched_epoch (v12) that ended before the fetch offset: diverging_epoch and no records (KIP-595).
  * - read_committed ends at the last stable offset, which every answer names; the aborted list (null for read_uncommitted, empty for
  *   partitions that do not exist) is sorted by first offset. Records of aborted transactions are served, and the marker with them.
- * - Sessions (KIP-227): answers carry session id 0, "none was made", which is always legal; so every request is a full one.
- *   A request that goes on in a session is FETCH_SESSION_ID_NOT_FOUND, upon which clients send a full one.
+ * - Sessions (KIP-227, support/fetchSessions.ts): a request that goes on in one names what changed, and is told what is new. They live in
+ *   this node's memory; elsewhere or after a restart it is FETCH_SESSION_ID_NOT_FOUND, upon which clients send a full request.
  *
  * v5 log start offset · v7 sessions · v9 current leader epoch · v11 preferred replica (a node in the client's rack) · v12 flexible, diverging epoch ·
  * v13 topic ids · v15 replica state · v16 node endpoints · v17 directory id, v18 high watermark (both of replicas, ignored).
@@ -37,13 +37,16 @@ const NO_RECORDS: readonly Uint8Array[] = []
 type Outcome = { readonly answer: PartitionAnswer } | { readonly at: number }
 
 async function handle(request: Request, context: RequestContext, parts: ApiParts): Promise<ResponseOf<1>> {
-  const goesOn = context.version >= 7 && request.sessionEpoch > 0
-  if (goesOn) return { throttleTimeMs: 0, errorCode: Errors.FETCH_SESSION_ID_NOT_FOUND, sessionId: 0, responses: [] }
+  const { fetchSessions } = parts
+  const { error, topics, session, begins } = fetchSessions.begin(request, context.version)
+  if (error !== Errors.NONE) return { throttleTimeMs: 0, errorCode: error, sessionId: 0, responses: [] }
   const committed = request.isolationLevel === READ_COMMITTED
   const wanted: FetchPartition[] = []
-  const outcomes = request.topics.map((topic) => prepareTopic(topic, request, context, wanted, parts))
+  const outcomes = topics.map((topic) => prepareTopic(topic, request, context, wanted, parts))
   const inError = outcomes.some((topic) => topic.some((outcome) => 'answer' in outcome))
   const maxBytes = Math.min(request.maxBytes, parts.brokerConfigs.number('fetch.max.bytes'))
+  // the session may change while this one waits
+  const turn = session?.turn()
   const fetched = await parts.log.fetch({
     partitions: wanted,
     minBytes: Math.min(request.minBytes, maxBytes),
@@ -51,17 +54,34 @@ async function handle(request: Request, context: RequestContext, parts: ApiParts
     maxWaitMs: inError ? 0 : Math.max(0, request.maxWaitMs),
     signal: context.connection.signal,
   })
-  const responses = request.topics.map((topic, t) => ({
-    ...identity(topic, context),
-    partitions: topic.partitions.map(({ partition }, p) => {
-      const outcome = outcomes[t][p]
-      return 'answer' in outcome ? outcome.answer : toAnswer(partition, fetched[outcome.at], committed)
-    }),
-  }))
-  return { throttleTimeMs: 0, errorCode: Errors.NONE, sessionId: 0, responses, nodeEndpoints: leaderHints(responses, context, parts) }
+  const answerOf = (t: number, p: number): PartitionAnswer => {
+    const outcome = outcomes[t][p]
+    return 'answer' in outcome ? outcome.answer : toAnswer(topics[t].partitions[p].partition, fetched[outcome.at], committed)
+  }
+  if (turn !== undefined) {
+    if (turn.isOver()) return { throttleTimeMs: 0, errorCode: Errors.INVALID_FETCH_SESSION_EPOCH, sessionId: turn.sessionId, responses: [] }
+    const news = turn.news(answerOf)
+    const responses = news.map(({ topic, topicId, partitions }) =>
+      context.version >= 13 ? { topicId, partitions } : { topic, partitions },
+    )
+    return answered(turn.sessionId, responses, context, parts)
+  }
+  const all = topics.map((topic, t) => ({ ...identity(topic, context), partitions: topic.partitions.map((_, p) => answerOf(t, p)) }))
+  const sessionId = begins ? fetchSessions.create(topics, all, context.version) : 0
+  return answered(sessionId, all.some(isEmpty) ? all.filter((topic) => !isEmpty(topic)) : all, context, parts)
 }
 
-function identity(topic: Topic, context: RequestContext): { readonly topic: string } | { readonly topicId: string } {
+/** A topic without partitions is not answered. */
+const isEmpty = (topic: { readonly partitions: readonly unknown[] }): boolean => topic.partitions.length === 0
+
+function answered(sessionId: number, responses: ResponseOf<1>['responses'], context: RequestContext, parts: ApiParts): ResponseOf<1> {
+  return { throttleTimeMs: 0, errorCode: Errors.NONE, sessionId, responses, nodeEndpoints: leaderHints(responses, context, parts) }
+}
+
+function identity(
+  topic: { readonly topic: string; readonly topicId: string },
+  context: RequestContext,
+): { readonly topic: string } | { readonly topicId: string } {
   return context.version >= 13 ? { topicId: topic.topicId } : { topic: topic.topic }
 }
 

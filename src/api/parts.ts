@@ -7,6 +7,7 @@ import type { Refusal, Validated } from '../log/validate.ts'
 import type { Metadata } from '../metadata/port.ts'
 import type { TopicView } from '../metadata/view.ts'
 import type { BrokerConfigs } from './support/brokerConfigs.ts'
+import type { FetchSessions } from './support/fetchSessions.ts'
 import type { ProducerIds } from './support/producerIds.ts'
 
 /** Address of a node as clients of one listener reach it. */
@@ -26,6 +27,8 @@ export interface ApiParts {
   readonly logger: Logger
   readonly brokerConfigs: BrokerConfigs
   readonly producerIds: ProducerIds
+  /** Incremental fetch sessions of this node. */
+  readonly fetchSessions: FetchSessions
   /** Typed settings of a topic, cached by config version (base/config TopicSettingsCache). */
   readonly topicSettings: (topic: TopicView) => TopicSettings
   /** Checks a partition's records of a Produce request of this version (log/validate.ts); synchronous, heavy work behind `ready`. */

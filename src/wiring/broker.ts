@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { Registry } from 'prom-client'
 import { BrokerConfigs } from '../api/support/brokerConfigs.ts'
 import { groupSettings } from '../api/support/groupSettings.ts'
+import { FetchSessions } from '../api/support/fetchSessions.ts'
 import { ProducerIds } from '../api/support/producerIds.ts'
 import { Dispatcher } from '../api/dispatcher.ts'
 import type { ApiParts, NodeEndpoint } from '../api/parts.ts'
@@ -225,6 +226,12 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     logger,
     brokerConfigs,
     producerIds: new ProducerIds(metadata),
+    fetchSessions: new FetchSessions({
+      clock,
+      registry,
+      slots: brokerConfigs.number('max.incremental.fetch.session.cache.slots'),
+      randomUuid: randomUUID,
+    }),
     topicSettings,
     validateProduce: (topic, records, version) => validator.validate(topic, records, version),
     nodes: (listener) => nodesOf(pods, listener) ?? [{ nodeId: metadata.nodeId, rack, ...options.endpoint(listener) }],

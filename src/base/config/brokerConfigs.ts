@@ -207,6 +207,14 @@ const list: readonly ConfigDefinition[] = [
     doc: 'The most connections of one client address.',
   },
   {
+    name: 'max.incremental.fetch.session.cache.slots',
+    type: 'INT',
+    default: '1000',
+    min: 0,
+    readOnly: true,
+    doc: 'The most incremental fetch sessions of this pod.',
+  },
+  {
     name: 'max.request.partition.size.limit',
     type: 'INT',
     default: '2000',

@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client'
 import { BrokerConfigs } from '../../../src/api/support/brokerConfigs.ts'
 import { groupSettings } from '../../../src/api/support/groupSettings.ts'
+import { FetchSessions } from '../../../src/api/support/fetchSessions.ts'
 import { ProducerIds } from '../../../src/api/support/producerIds.ts'
 import type { ApiParts } from '../../../src/api/parts.ts'
 import { TopicSettingsCache, type TopicSettings } from '../../../src/base/config/topicSettings.ts'
@@ -211,6 +212,7 @@ export async function openBroker(options: BrokerOptions): Promise<SimBroker> {
     logger,
     brokerConfigs,
     producerIds: new ProducerIds(metadata),
+    fetchSessions: new FetchSessions({ clock, registry, slots: 1000, randomUuid: uuid }),
     topicSettings,
     validateProduce: (topic, records, version) => validator.validate(topic, records, version),
     nodes: () => [{ nodeId: metadata.nodeId, rack: null, host: pod, port: 9092 }],

@@ -13,6 +13,7 @@ import { Dispatcher } from '../../../src/api/dispatcher.ts'
 import type { Connection } from '../../../src/api/handler.ts'
 import type { ApiParts } from '../../../src/api/parts.ts'
 import { BrokerConfigs } from '../../../src/api/support/brokerConfigs.ts'
+import { FetchSessions } from '../../../src/api/support/fetchSessions.ts'
 import { ProducerIds } from '../../../src/api/support/producerIds.ts'
 import { TopicSettingsCache } from '../../../src/base/config/topicSettings.ts'
 import { silentLogger } from '../../../src/base/log.ts'
@@ -76,6 +77,7 @@ export async function apiWorld(
     logger: silentLogger,
     brokerConfigs,
     producerIds: new ProducerIds(engine),
+    fetchSessions: new FetchSessions({ clock, registry, slots: 1000, randomUuid: uuid }),
     topicSettings: (topic) => settings.of(topic),
     validateProduce: (topic, records, version) => validator.validate(topic, records, version),
     nodes: () => [{ nodeId: engine.nodeId, host: '127.0.0.1', port: 9092, rack: null }],

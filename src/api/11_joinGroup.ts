@@ -5,6 +5,8 @@
  *   they were sent: they are never re-encoded (hazard D7).
  * - Empty group id: INVALID_GROUP_ID; session timeout outside group.min/max.session.timeout.ms: INVALID_SESSION_TIMEOUT; no
  *   protocol in common: INCONSISTENT_GROUP_PROTOCOL; an id that the group does not know: UNKNOWN_MEMBER_ID.
+ * - In a consumer group (KIP-848) the answer comes at once, and nobody leads; not under group.consumer.migration.policy=disabled:
+ *   INCONSISTENT_GROUP_PROTOCOL.
  * - What happens in which state of the group: src/groups/states.
  *
  * v0 has no rebalance timeout: the session's holds · v4 MEMBER_ID_REQUIRED (KIP-394) · v5 instance ids (KIP-345) · v6 flexible ·

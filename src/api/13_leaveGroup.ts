@@ -1,5 +1,5 @@
 /**
- * LeaveGroup (13): members leave a classic group, or are taken out of a consumer group by an administrator. Served v0–5.
+ * LeaveGroup (13): members leave a group, or are taken out of it by an administrator, whatever protocol they speak. Served v0–5.
  *
  * - v0–2 one member, whose error is the answer's; v3 a batch with an error each, and members named by instance id alone, which is
  *   how administrators remove static members (KIP-345). One batch costs one rebalance.

@@ -2,7 +2,7 @@
  * DescribeConfigs (32): every config of topics and nodes, with value, source and type. Served v1–4.
  *
  * - Topic: all keys of base/config/topicConfigs, effective values. Node: all keys of base/config/brokerConfigs, of this node only;
- *   an empty name: those set for the whole cluster. Group: no keys yet. Loggers and client metrics: INVALID_REQUEST.
+ *   an empty name: those set for the whole cluster. Group: all keys of base/config/groupConfigs. Loggers and client metrics: INVALID_REQUEST.
  * - Synonyms are where a value could come from, nearest first: topic, node, cluster, start, default.
  * - Null or no names ask for all; a name that does not exist is left out.
  * - Connect refuses to start unless cleanup.policy is told truly; consoles read the rest.
@@ -12,7 +12,7 @@
 import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
 import { serve, type RequestContext } from './handler.ts'
 import type { ApiParts } from './parts.ts'
-import { brokerEntries, clusterDefaultEntries, topicEntries, type ConfigEntry } from './support/configEntries.ts'
+import { brokerEntries, clusterDefaultEntries, groupEntries, topicEntries, type ConfigEntry } from './support/configEntries.ts'
 import { ResourceType } from './support/resources.ts'
 import { topicNameProblem } from './support/topics.ts'
 
@@ -65,7 +65,8 @@ function entriesOf({ resourceType, resourceName }: Resource, parts: ApiParts): C
     return topicEntries(topic.name, topic.configs, parts.brokerConfigs)
   }
   if (resourceType === ResourceType.BROKER) return brokerResource(resourceName, parts)
-  if (resourceType === ResourceType.GROUP && resourceName !== '') return []
+  if (resourceType === ResourceType.GROUP && resourceName !== '')
+    return groupEntries(parts.metadata.state.groupConfigs(resourceName), parts.brokerConfigs)
   return { error: Errors.INVALID_REQUEST, message: `Unsupported resource type: ${resourceType}` }
 }
 

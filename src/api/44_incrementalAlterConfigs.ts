@@ -8,7 +8,8 @@
  * - Topic: unknown: UNKNOWN_TOPIC_OR_PARTITION; unknown key or bad value: INVALID_CONFIG; keys that are fixed when a topic is made
  *   (table.namespace, table.name): INVALID_CONFIG.
  * - Node: an id, or '' for the whole cluster; an id that never was, or a key that a running broker cannot change:
- *   INVALID_REQUEST. Groups, loggers, client metrics: INVALID_REQUEST.
+ *   INVALID_REQUEST. Loggers, client metrics: INVALID_REQUEST.
+ * - Group: any id but the empty one; a value outside the broker's group.consumer.min/max keys: INVALID_CONFIG.
  * - validate_only answers the same and changes nothing.
  *
  * v1 flexible.

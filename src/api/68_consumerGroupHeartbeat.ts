@@ -4,8 +4,8 @@
  * - Epoch 0 joins, -1 leaves, -2 is a static member that will come back; else it must be the member's epoch, or the one before when its
  *   answer was lost: FENCED_MEMBER_EPOCH. What is null did not change.
  * - The assignment is in the answer when it changed, and when the request is a full one.
- * - A group with classic members: GROUP_ID_NOT_FOUND, as Kafka answers when it may not migrate. UNSUPPORTED_VERSION until every pod
- *   knows consumer groups.
+ * - Joining a group with classic members makes it a consumer group, where group.consumer.migration.policy lets it; else GROUP_ID_NOT_FOUND.
+ *   UNSUPPORTED_VERSION until every pod knows consumer groups.
  * - What a member may own, and when: src/groups/consumer/reconcile.ts.
  *
  * v1 patterns, and ids made by the client (KIP-1082); before, an empty id is given one.

@@ -5,7 +5,7 @@
  * - A group that is named twice is answered once: a short request must not ask for more than there is.
  * - Topics that were deleted are left out of assignments.
  *
- * v1 the type of each member (KIP-1099); all here are of the consumer protocol.
+ * v1 the type of each member (KIP-1099).
  */
 import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
 import type { Owned } from '../groups/consumer/types.ts'
@@ -22,8 +22,8 @@ type Request = RequestOf<69>
 type GroupAnswer = ResponseOf<69>['groups'][number]
 type MemberAnswer = GroupAnswer['members'][number]
 
-/** KIP-1099: a member of the consumer protocol. */
-const CONSUMER_MEMBER = 1
+/** KIP-1099: which protocol a member speaks. */
+const MemberType = { CLASSIC: 0, CONSUMER: 1 } as const
 
 function handle(request: Request, _context: RequestContext, parts: ApiParts): ResponseOf<69> {
   if (!servesConsumerGroups(parts)) return fail(request, Errors.UNSUPPORTED_VERSION)
@@ -65,7 +65,7 @@ function toAnswer(member: ConsumerMember, parts: ApiParts): MemberAnswer {
     subscribedTopicRegex: regex,
     assignment: named(assigned, parts),
     targetAssignment: named(target, parts),
-    memberType: CONSUMER_MEMBER,
+    memberType: member.classic ? MemberType.CLASSIC : MemberType.CONSUMER,
   }
 }
 

@@ -1,3 +1,4 @@
+import { GROUP_CONFIGS } from '../base/config/groupConfigs.ts'
 import { TOPIC_CONFIGS } from '../base/config/topicConfigs.ts'
 import { BROKER_CONFIGS } from '../base/config/brokerConfigs.ts'
 import type { ConfigDefinition } from '../base/config/definition.ts'
@@ -87,6 +88,20 @@ ${table(
     ['type', (one) => one.type.toLowerCase()],
     ['default', (one) => code(one.default)],
     ['changed', (one) => (one.readOnly ? 'at start' : 'any time')],
+    ['what', (one) => one.doc],
+  ],
+)}
+
+## Group keys
+Of consumer groups (KIP-848), set at any time by an admin client (resource GROUP), within the broker's \`group.consumer.min\` and \`max\` keys.
+
+${table(
+  [...GROUP_CONFIGS.values()],
+  [
+    ['key', (one) => code(one.name)],
+    ['type', (one) => one.type.toLowerCase()],
+    ['default', (one) => code(one.default)],
+    ['broker key', (one) => code(one.brokerKey ?? null)],
     ['what', (one) => one.doc],
   ],
 )}

@@ -1,24 +1,27 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { Clock, Timer } from '../base/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
 import type { OffsetItem } from '../metadata/commands.ts'
 import type { Metadata } from '../metadata/port.ts'
 import type { ConsumerGroupView } from '../metadata/view.ts'
 import { Errors } from '../../protocol/errors.ts'
 import { deleteOffsets, deleteUnsubscribed, type DeleteOffsetsResult, type OffsetPlace } from './deleteOffsets.ts'
+import { allowed, mayCommit } from './commits.ts'
 import { ConsumerGroups } from './consumer/coordinator.ts'
-import { mayCommitOffsets, mayFetchOffsets } from './consumer/offsets.ts'
+import { mayFetchOffsets, type CommitVerdict } from './consumer/offsets.ts'
+import type { ClassicSide } from './consumer/turns.ts'
+import type { ConsumerSettings } from './consumer/types.ts'
 import { describeGroup, listGroups } from './describe.ts'
 import { Group, type GroupContext } from './group.ts'
 import { findMember, joinGroup } from './join.ts'
 import { leaveGroup } from './leave.ts'
 import type { Member } from './member.ts'
 import { Offsets } from './offsets.ts'
-import { expireOffsets } from './retention.ts'
 import { shardOf } from '../metadata/state/shards.ts'
 import { OwnedShards, ownedEpoch, takeShards } from './shards.ts'
 import { STATES } from './states/all.ts'
 import { writeGroup } from './store.ts'
+import { Upkeep } from './upkeep.ts'
 import {
   joinError,
   syncError,
@@ -42,6 +45,8 @@ export interface CoordinatorOptions {
   readonly logger: Logger
   readonly registry: Registry
   readonly settings: () => GroupSettings
+  /** Of one consumer group, which may have its own; `settings().consumer` when it is not there. */
+  readonly consumerSettings?: (groupId: string) => ConsumerSettings
   /** Shards come and go by entries of other pods (pods/); else this process takes all of them at its start. */
   readonly shared?: boolean
   /** Canonical UUID text, unique for ever; member ids end with one. */
@@ -59,7 +64,7 @@ export class GroupCoordinator {
   readonly #groups = new Map<string, Group>()
   /** Groups of the other protocol (KIP-848). */
   readonly consumers: ConsumerGroups
-  #retention: Timer | null = null
+  readonly #upkeep: Upkeep
   #closed = false
   readonly #owned: OwnedShards
   #stopFollowing: () => void = () => {}
@@ -82,14 +87,12 @@ export class GroupCoordinator {
       metadata,
       clock,
       logger,
-      settings: () => settings().consumer,
+      settings: options.consumerSettings ?? (() => settings().consumer),
       randomUuid: options.randomUuid,
       unavailable: (groupId) => this.#unavailable(groupId),
-      classic: {
-        isBusy: (groupId) => this.#groups.get(groupId)?.idle === false,
-        forget: (groupId) => this.#groups.get(groupId)?.die(Errors.COORDINATOR_NOT_AVAILABLE),
-      },
+      classic: this.#classicSide(),
     })
+    this.#upkeep = new Upkeep({ metadata, clock, logger, settings, consumers: this.consumers, groups: this.#groups })
     const groups = this.#groups
     const gauge = new Gauge({
       name: 'frazil_groups_live',
@@ -114,14 +117,14 @@ export class GroupCoordinator {
       if (shared === true) this.#followShards()
     })
     this.#followShards()
-    this.#scheduleRetention()
+    this.#upkeep.start()
   }
 
   /** Answers everything that is parked (clients look for a coordinator again) and stops all timers. */
   close(): void {
     this.#closed = true
     this.#stopFollowing()
-    this.#retention?.cancel()
+    this.#upkeep.stop()
     for (const group of this.#groups.values()) group.die(Errors.NOT_COORDINATOR)
     for (const groupId of this.consumers.groupIds()) this.consumers.drop(groupId, Errors.NOT_COORDINATOR)
   }
@@ -131,11 +134,10 @@ export class GroupCoordinator {
     const refuse = (error: number): Promise<JoinResult> => Promise.resolve(joinError(error, request.memberId))
     const unavailable = this.#unavailable(request.groupId, true)
     if (unavailable !== Errors.NONE) return refuse(unavailable)
-    // No live migration between the protocols: Kafka's answer under group.consumer.migration.policy=disabled.
-    if (this.consumers.holds(request.groupId)) return refuse(Errors.INCONSISTENT_GROUP_PROTOCOL)
     const { sessionTimeoutMinMs, sessionTimeoutMaxMs, membersMax } = this.#options.settings()
     if (request.sessionTimeoutMs < sessionTimeoutMinMs || request.sessionTimeoutMs > sessionTimeoutMaxMs)
       return refuse(Errors.INVALID_SESSION_TIMEOUT)
+    if (this.consumers.holds(request.groupId)) return this.consumers.classic.join(request)
     const known = this.#find(request.groupId)
     if (known === null && request.memberId !== '') return refuse(Errors.UNKNOWN_MEMBER_ID)
     const group = known ?? this.#live(request.groupId)
@@ -149,6 +151,7 @@ export class GroupCoordinator {
     const refuse = (error: number): Promise<SyncResult> => Promise.resolve(syncError(error))
     const found = this.#member(request)
     if (typeof found === 'number') return refuse(found)
+    if (found === null) return Promise.resolve(this.consumers.classic.sync(request))
     const { group, member } = found
     if (request.generation !== group.generation) return refuse(Errors.ILLEGAL_GENERATION)
     const otherType = request.protocolType !== null && request.protocolType !== group.protocolType
@@ -161,6 +164,7 @@ export class GroupCoordinator {
   heartbeat(request: HeartbeatRequest): number {
     const found = this.#member(request)
     if (typeof found === 'number') return found
+    if (found === null) return this.consumers.classic.heartbeat(request)
     const { group, member } = found
     if (request.generation !== group.generation) return Errors.ILLEGAL_GENERATION
     return group.state.heartbeat(group, member)
@@ -179,14 +183,15 @@ export class GroupCoordinator {
 
   /** One Kafka error code an item. Offset commits of members also count as heartbeats. */
   async commitOffsets(request: CommitRequest): Promise<readonly number[]> {
-    const error = this.#mayCommit(request)
-    return error === Errors.NONE ? this.#offsets.commit(request) : request.items.map(() => error)
+    const { state } = this.#options.metadata
+    return allowed(request, this.#mayCommit(request), state, (part) => this.#offsets.commit(part))
   }
 
   /** TxnOffsetCommit; one Kafka error code an item. */
   async commitTransactionOffsets(request: TransactionCommitRequest): Promise<readonly number[]> {
-    const error = request.groupId === '' ? Errors.INVALID_GROUP_ID : this.#mayCommit(request, true)
-    return error === Errors.NONE ? this.#offsets.commitTransactional(request) : request.items.map(() => error)
+    const { state } = this.#options.metadata
+    const verdict = request.groupId === '' ? Errors.INVALID_GROUP_ID : this.#mayCommit(request, true)
+    return allowed(request, verdict, state, (part) => this.#offsets.commitTransactional(part))
   }
 
   /** A running transaction holds an offset of this partition (KIP-447). */
@@ -247,34 +252,36 @@ export class GroupCoordinator {
     return deleteOffsets(metadata, logger, group, places)
   }
 
-  #mayCommit(request: CommitRequest, isTransactional = false): number {
-    const unavailable = this.#unavailable(request.groupId)
+  #mayCommit(request: CommitRequest, isTransactional = false): CommitVerdict {
+    const { groupId } = request
+    const unavailable = this.#unavailable(groupId)
     if (unavailable !== Errors.NONE) return unavailable
-    const consumer = this.consumer(request.groupId)
-    if (consumer !== null) return mayCommitOffsets(consumer, request, isTransactional)
-    const group = this.#find(request.groupId)
-    if (group === null) {
-      if (request.generation < 0) return Errors.NONE
-      return request.groupIdNotFound ? Errors.GROUP_ID_NOT_FOUND : Errors.ILLEGAL_GENERATION
-    }
-    // A negative generation is an administrator or a consumer that assigns itself: only while nobody is in the group.
-    if (request.generation < 0 && group.state.name === 'Empty') return Errors.NONE
-    // Producers that commit offsets in a transaction may not know of members (before KIP-447).
-    if (request.generation < 0 && request.memberId === '' && request.instanceId === null)
-      return isTransactional ? Errors.NONE : Errors.UNKNOWN_MEMBER_ID
-    const member = findMember(group, request.memberId, request.instanceId)
-    if (typeof member === 'number') return member
-    if (request.generation !== group.generation) return Errors.ILLEGAL_GENERATION
-    return group.state.commit(group, member)
+    const consumer = this.consumer(groupId)
+    return mayCommit(request, consumer, consumer === null ? this.#find(groupId) : null, isTransactional)
   }
 
-  #member(request: HeartbeatRequest): { readonly group: Group; readonly member: Member } | number {
+  /** null: the group is a consumer group, with members. */
+  #member(request: HeartbeatRequest): { readonly group: Group; readonly member: Member } | number | null {
     const unavailable = this.#unavailable(request.groupId, true)
     if (unavailable !== Errors.NONE) return unavailable
+    if (this.consumers.holds(request.groupId)) return null
     const group = this.#find(request.groupId)
     if (group === null) return Errors.UNKNOWN_MEMBER_ID
     const member = findMember(group, request.memberId, request.instanceId)
     return typeof member === 'number' ? member : { group, member }
+  }
+
+  #classicSide(): ClassicSide {
+    return {
+      isBusy: (groupId) => this.#groups.get(groupId)?.idle === false,
+      record: (groupId) => this.#find(groupId)?.record() ?? null,
+      supersede: (groupId) => this.#groups.get(groupId)?.die(Errors.REBALANCE_IN_PROGRESS),
+      adopt: (groupId, rebalance) => {
+        const group = this.#live(groupId)
+        if (rebalance) group.transitionTo('PreparingRebalance')
+      },
+      forget: (groupId) => this.#groups.get(groupId)?.die(Errors.COORDINATOR_NOT_AVAILABLE),
+    }
   }
 
   /**
@@ -332,33 +339,5 @@ export class GroupCoordinator {
   /** A join that was refused leaves no group behind. */
   #forgetUnused(group: Group): void {
     if (group.idle && group.generation === 0 && this.#groups.get(group.groupId) === group) this.#groups.delete(group.groupId)
-  }
-
-  /** Empty groups live in the state alone; those whose last write failed are written again first. */
-  #forgetIdle(): void {
-    for (const group of this.#groups.values()) {
-      if (!group.idle) continue
-      if (group.unsaved) void group.put()
-      else this.#groups.delete(group.groupId)
-    }
-  }
-
-  #scheduleRetention(): void {
-    const { clock, logger, metadata, settings } = this.#options
-    if (this.#closed) return
-    this.#retention = clock.timer(settings().offsetsRetentionCheckMs, () => {
-      this.#forgetIdle()
-      const request = {
-        metadata,
-        logger,
-        nowMs: clock.wallMs(),
-        retentionMs: settings().offsetsRetentionMs,
-        live: (id: string) => this.#groups.get(id) ?? null,
-        consumers: this.consumers,
-      }
-      expireOffsets(request)
-        .catch((error: unknown) => logger.error({ err: error }, 'offset retention failed; it is tried again at the next check'))
-        .finally(() => this.#scheduleRetention())
-    })
   }
 }

@@ -3,7 +3,7 @@ import type { Logger } from '../base/log.ts'
 import type { Metadata } from '../metadata/port.ts'
 import type { Group } from './group.ts'
 import { writeGroup } from './store.ts'
-import { subscribedTopics } from './subscription.ts'
+import { subscribedTopics } from './embedded.ts'
 
 export interface OffsetPlace {
   readonly topic: number

@@ -237,24 +237,21 @@ export class Group {
    * Answers a Kafka error code.
    */
   async put(assignments?: ReadonlyMap<string, Uint8Array>): Promise<number> {
-    const members = Array.from(this.members.values(), (member) =>
-      member.toRecord(assignments === undefined ? member.assignment : (assignments.get(member.memberId) ?? NO_BYTES)),
-    )
-    const { groupId, protocolType, protocolName, generation, leader } = this
     this.#putsInFlight++
-    const error = await this.context.put({
-      groupId,
-      protocolType,
-      protocolName,
-      generation,
-      leader,
-      members,
-      stateTimeMs: this.context.clock.wallMs(),
-    })
+    const error = await this.context.put(this.record(assignments))
     this.#putsInFlight--
     this.#putFailed = error !== Errors.NONE
     if (error === Errors.NOT_COORDINATOR && this.#state.name !== 'Dead') this.die(error)
     return error
+  }
+
+  /** The group as it is stored, with these assignments or the ones the members have. */
+  record(assignments?: ReadonlyMap<string, Uint8Array>): GroupRecord {
+    const members = Array.from(this.members.values(), (member) =>
+      member.toRecord(assignments === undefined ? member.assignment : (assignments.get(member.memberId) ?? NO_BYTES)),
+    )
+    const { groupId, protocolType, protocolName, generation, leader } = this
+    return { groupId, protocolType, protocolName, generation, leader, members, stateTimeMs: this.context.clock.wallMs() }
   }
 
   /** Nobody is in the group and nothing is on its way. */

@@ -1,8 +1,11 @@
-import type { Member } from './member.ts'
 import type { MemberProtocol } from './types.ts'
 
+interface Speaker {
+  readonly protocols: readonly MemberProtocol[]
+}
+
 /** Names that every member supports. */
-function commonNames(members: readonly Member[]): Set<string> {
+function commonNames(members: readonly Speaker[]): Set<string> {
   const counts = new Map<string, number>()
   for (const member of members) {
     for (const name of new Set(member.protocols.map((protocol) => protocol.name))) counts.set(name, (counts.get(name) ?? 0) + 1)
@@ -11,7 +14,7 @@ function commonNames(members: readonly Member[]): Set<string> {
 }
 
 /** Each member votes for the first of its protocols that all support; most votes win, the earlier vote on a tie. */
-export function selectProtocol(all: Iterable<Member>): string | null {
+export function selectProtocol(all: Iterable<Speaker>): string | null {
   const members = [...all]
   const common = commonNames(members)
   const votes = new Map<string, number>()
@@ -25,7 +28,7 @@ export function selectProtocol(all: Iterable<Member>): string | null {
 }
 
 /** True when some protocol of the joiner is supported by every member there is. */
-export function supports(all: Iterable<Member>, protocols: readonly MemberProtocol[]): boolean {
+export function supports(all: Iterable<Speaker>, protocols: readonly MemberProtocol[]): boolean {
   const common = commonNames([...all])
   return protocols.some((protocol) => common.has(protocol.name))
 }

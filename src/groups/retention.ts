@@ -6,7 +6,7 @@ import type { ConsumerGroups } from './consumer/coordinator.ts'
 import type { Group } from './group.ts'
 import { ownedEpoch } from './shards.ts'
 import { writeGroup } from './store.ts'
-import { subscribedTopics } from './subscription.ts'
+import { subscribedTopics } from './embedded.ts'
 
 export interface RetentionRequest {
   readonly metadata: Metadata

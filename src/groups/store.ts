@@ -13,7 +13,7 @@ type Unfenced<T> = T extends GroupCommand ? Omit<T, 'shardEpoch'> : never
  * Writes a command about a group under the epoch of its shard. Answers a Kafka error code and never rejects: a lost shard
  * or a process that stops gives NOT_COORDINATOR; a log that cannot be written gives COORDINATOR_NOT_AVAILABLE (the outcome
  * is unknown, clients ask again). UNKNOWN_SERVER_ERROR would end consumers for good, so a fault of ours is logged and
- * answered like the latter.
+ * answered like the latter. INVALID_UPDATE_VERSION: the group was changed by an entry that was taken for lost.
  */
 export async function writeGroup(metadata: Metadata, logger: Logger, groupId: string, command: Unfenced<GroupCommand>): Promise<number> {
   const shardEpoch = ownedEpoch(metadata, groupId)

@@ -13,6 +13,8 @@ export interface GroupMember {
 export interface PutGroup {
   readonly shardEpoch: number
   readonly group: GroupRecord
+  /** Since level 3: takes the place of a consumer group with members, whose next revision this would be; 0 or not there: of none. */
+  readonly downgrades?: number | undefined
 }
 
 export interface GroupRecord {

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Registry } from 'prom-client'
 import { BrokerConfigs } from '../api/support/brokerConfigs.ts'
-import { groupSettings } from '../api/support/groupSettings.ts'
 import { FetchSessions } from '../api/support/fetchSessions.ts'
+import { consumerSettings, groupSettings } from '../api/support/groupSettings.ts'
 import { ProducerIds } from '../api/support/producerIds.ts'
 import { Dispatcher } from '../api/dispatcher.ts'
 import type { ApiParts, NodeEndpoint } from '../api/parts.ts'
@@ -191,6 +191,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     randomUuid: randomUUID,
     shared: pods !== null,
     settings: () => groupSettings(brokerConfigs),
+    consumerSettings: (groupId) => consumerSettings(brokerConfigs, metadata.state.groupConfigs(groupId)),
   })
   const background = backgroundParts({
     settings,

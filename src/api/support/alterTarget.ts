@@ -1,6 +1,7 @@
 import { Errors } from '../../../protocol/index.ts'
 import { BROKER_CONFIGS } from '../../base/config/brokerConfigs.ts'
 import type { ConfigDefinition } from '../../base/config/definition.ts'
+import { GROUP_CONFIGS, groupConfigsProblem, groupConfigValue } from '../../base/config/groupConfigs.ts'
 import { topicConfigValue } from '../../base/config/topicSettings.ts'
 import { TOPIC_CONFIGS } from '../../base/config/topicConfigs.ts'
 import type { AlterConfigs } from '../../metadata/commands.ts'
@@ -13,18 +14,35 @@ import type { ConfigError } from './topicConfigs.ts'
 export interface AlterTarget {
   readonly target: AlterConfigs['target']
   /** For messages. */
-  readonly kind: 'topic' | 'broker'
+  readonly kind: 'topic' | 'broker' | 'group'
   readonly definitions: ReadonlyMap<string, ConfigDefinition>
   /** What the resource has of its own. */
   readonly own: ReadonlyMap<string, string>
   /** The value that holds for a key: what APPEND starts from. */
   readonly effective: (name: string) => string | null
+  /** What is wrong with all that the resource would have of its own, or null. */
+  readonly wholeProblem?: (own: ReadonlyMap<string, string>) => string | null
 }
 
 export function alterTarget(resourceType: number, resourceName: string, parts: ApiParts): AlterTarget | ConfigError {
   if (resourceType === ResourceType.TOPIC) return topicTarget(resourceName, parts)
   if (resourceType === ResourceType.BROKER) return brokerTarget(resourceName, parts)
+  if (resourceType === ResourceType.GROUP) return groupTarget(resourceName, parts)
   return { error: Errors.INVALID_REQUEST, message: `Unsupported resource type: ${resourceType}` }
+}
+
+/** Any name: a group may have configs before it is there. */
+function groupTarget(group: string, { metadata, brokerConfigs }: ApiParts): AlterTarget | ConfigError {
+  if (group === '') return { error: Errors.INVALID_REQUEST, message: 'Default group resources are not allowed.' }
+  const own = metadata.state.groupConfigs(group)
+  return {
+    target: { group },
+    kind: 'group',
+    definitions: GROUP_CONFIGS,
+    own,
+    effective: (key) => groupConfigValue(key, own, brokerConfigs),
+    wholeProblem: (all) => groupConfigsProblem(all, brokerConfigs),
+  }
 }
 
 function topicTarget(name: string, { metadata, brokerConfigs }: ApiParts): AlterTarget | ConfigError {

@@ -39,7 +39,14 @@ export function changedConfigs(configs: readonly Config[], target: AlterTarget, 
     if (problem !== null) return problem
     if (target.own.get(name) !== outcome) set[name] = outcome
   }
-  return { set, remove }
+  const problem = target.wholeProblem?.(withChange(target.own, set, remove)) ?? null
+  return problem === null ? { set, remove } : { error: Errors.INVALID_CONFIG, message: problem }
+}
+
+function withChange(own: ReadonlyMap<string, string>, set: Record<string, string>, remove: readonly string[]): Map<string, string> {
+  const all = new Map([...own, ...Object.entries(set)])
+  for (const name of remove) all.delete(name)
+  return all
 }
 
 function repeatedNames(configs: readonly Config[]): string[] {

@@ -1,11 +1,12 @@
 import { BROKER_CONFIGS } from '../../base/config/brokerConfigs.ts'
 import { ConfigType, type ConfigDefinition } from '../../base/config/definition.ts'
+import { GROUP_CONFIGS, groupConfigValue } from '../../base/config/groupConfigs.ts'
 import { TOPIC_CONFIGS } from '../../base/config/topicConfigs.ts'
 import { publishedByDefault } from '../../base/config/topicSettings.ts'
 import type { BrokerConfigs, BrokerSource } from './brokerConfigs.ts'
 
 /** Sources as DescribeConfigs numbers them (KIP-226). */
-export const ConfigSource = { topic: 1, 'dynamic-broker': 2, 'dynamic-default': 3, static: 4, default: 5 } as const
+export const ConfigSource = { topic: 1, 'dynamic-broker': 2, 'dynamic-default': 3, static: 4, default: 5, group: 8 } as const
 
 export interface ConfigEntry {
   readonly name: string
@@ -48,6 +49,16 @@ export function topicEntries(topicName: string, configs: ReadonlyMap<string, str
     if (own !== undefined) synonyms.unshift({ name, value: own, source: ConfigSource.topic })
     const fallback = name === 'table.enable' ? String(publishedByDefault(topicName)) : definition.default
     return entry(definition, synonyms, fallback)
+  })
+}
+
+/** Every key of a group with the value that holds: the group's own, within the broker's bounds, then what the broker has for it. */
+export function groupEntries(own: ReadonlyMap<string, string>, broker: BrokerConfigs): ConfigEntry[] {
+  return Array.from(GROUP_CONFIGS.values(), (definition) => {
+    const { name, brokerKey } = definition
+    const synonyms = brokerSynonyms(brokerKey!, broker)
+    if (own.has(name)) synonyms.unshift({ name, value: groupConfigValue(name, own, broker), source: ConfigSource.group })
+    return entry(definition, synonyms, definition.default)
   })
 }
 

@@ -3,6 +3,13 @@ import { byName, type ConfigDefinition } from './definition.ts'
 const MAX_LONG = '9223372036854775807'
 const CODECS = ['uncompressed', 'zstd', 'lz4', 'snappy', 'gzip', 'producer']
 
+const POLICIES = ['disabled', 'upgrade', 'downgrade', 'bidirectional']
+
+/** Kafka takes it in any case. */
+function policyProblem(value: string): string | null {
+  return POLICIES.includes(value.trim().toLowerCase()) ? null : `String must be one of: ${POLICIES.join(', ')}`
+}
+
 /**
  * Broker keys, by Kafka's names and defaults. Those without `readOnly` can be changed while running, per cluster or per
  * broker; all can be set at start by flag, environment or file.
@@ -59,6 +66,14 @@ const list: readonly ConfigDefinition[] = [
   { name: 'delete.topic.enable', type: 'BOOLEAN', default: 'true', readOnly: true, doc: 'Whether topics can be deleted.' },
   { name: 'fetch.max.bytes', type: 'INT', default: '57671680', min: 1024, readOnly: true, doc: 'The most bytes one fetch answers.' },
   {
+    name: 'group.consumer.assignment.interval.ms',
+    type: 'INT',
+    default: '1000',
+    min: 0,
+    readOnly: true,
+    doc: 'How soon after its assignment was computed a consumer group (KIP-848) may get another one (KIP-1263).',
+  },
+  {
     name: 'group.consumer.assignors',
     type: 'LIST',
     default: 'uniform,range',
@@ -76,6 +91,30 @@ const list: readonly ConfigDefinition[] = [
     doc: 'How often members of consumer groups (KIP-848) are told to send a heartbeat.',
   },
   {
+    name: 'group.consumer.max.assignment.interval.ms',
+    type: 'INT',
+    default: '15000',
+    min: 0,
+    readOnly: true,
+    doc: 'The most that consumer.assignment.interval.ms of a group may be.',
+  },
+  {
+    name: 'group.consumer.max.heartbeat.interval.ms',
+    type: 'INT',
+    default: '15000',
+    min: 1,
+    readOnly: true,
+    doc: 'The most that consumer.heartbeat.interval.ms of a group may be.',
+  },
+  {
+    name: 'group.consumer.max.session.timeout.ms',
+    type: 'INT',
+    default: '60000',
+    min: 1,
+    readOnly: true,
+    doc: 'The most that consumer.session.timeout.ms of a group may be.',
+  },
+  {
     name: 'group.consumer.max.size',
     type: 'INT',
     default: '2147483647',
@@ -86,10 +125,34 @@ const list: readonly ConfigDefinition[] = [
   {
     name: 'group.consumer.migration.policy',
     type: 'STRING',
-    default: 'disabled',
-    oneOf: ['disabled'],
+    default: 'bidirectional',
+    check: policyProblem,
     readOnly: true,
-    doc: 'How groups with members go from one group protocol to the other: not at all yet. Empty groups always do.',
+    doc: 'Which groups with members may go to the other group protocol: upgrade (to KIP-848), downgrade, bidirectional, disabled. Empty groups always may.',
+  },
+  {
+    name: 'group.consumer.min.assignment.interval.ms',
+    type: 'INT',
+    default: '0',
+    min: 0,
+    readOnly: true,
+    doc: 'The least that consumer.assignment.interval.ms of a group may be.',
+  },
+  {
+    name: 'group.consumer.min.heartbeat.interval.ms',
+    type: 'INT',
+    default: '5000',
+    min: 1,
+    readOnly: true,
+    doc: 'The least that consumer.heartbeat.interval.ms of a group may be.',
+  },
+  {
+    name: 'group.consumer.min.session.timeout.ms',
+    type: 'INT',
+    default: '45000',
+    min: 1,
+    readOnly: true,
+    doc: 'The least that consumer.session.timeout.ms of a group may be.',
   },
   {
     name: 'group.consumer.session.timeout.ms',

@@ -4,15 +4,15 @@ import type { ConsumerMember } from '../../metadata/commands.ts'
 import type { Metadata } from '../../metadata/port.ts'
 import type { ConsumerGroupView } from '../../metadata/view.ts'
 import { Errors } from '../../../protocol/errors.ts'
-import { writeGroup } from '../store.ts'
 import type { LeaveResult, LeavingMember } from '../types.ts'
-import { Draft } from './draft.ts'
-import { LiveGroup, type Task } from './live.ts'
+import { ClassicRequests } from './classicRequests.ts'
+import type { Draft } from './draft.ts'
 import { enter, leave, removeMember } from './members.ts'
+import { upgraded, upgradeProblem } from './migration.ts'
 import { isSame } from './owned.ts'
 import { reconcile } from './reconcile.ts'
 import { patternProblem, Subscriptions, TopicsVersion } from './subscriptions.ts'
-import { retarget } from './target.ts'
+import { MIGRATION_LEVEL, Turns, type ClassicSide } from './turns.ts'
 import { refusal, refusedHeartbeat, type ConsumerHeartbeat, type ConsumerSettings, type HeartbeatResult, type Refusal } from './types.ts'
 import { heartbeatProblem } from './validate.ts'
 
@@ -24,22 +24,22 @@ export interface ConsumerGroupsOptions {
   readonly randomUuid: () => string
   /** Why this process cannot speak for the group, or NONE. */
   readonly unavailable: (groupId: string) => number
-  /** The classic group of that id, as it lives in this process: is somebody in it or coming; and its end, when nobody is. */
-  readonly classic: { readonly isBusy: (groupId: string) => boolean; readonly forget: (groupId: string) => void }
+  readonly classic: ClassicSide
 }
 
-/**
- * Consumer groups (KIP-848). The stored state is the truth: what waits at a group is applied to a draft of it, targets are computed, members
- * reconciled, the difference is one entry, and answers are given when it is durable. What arrives meanwhile makes the next draft.
- */
+/** Consumer groups (KIP-848). The stored state is the truth; requests take their turn at a draft of it (turns.ts). */
 export class ConsumerGroups {
   readonly #options: ConsumerGroupsOptions
-  readonly #live = new Map<string, LiveGroup>()
+  readonly #turns: Turns
   readonly #topics: TopicsVersion
+  /** JoinGroup, SyncGroup and Heartbeat of members that still speak the classic protocol. */
+  readonly classic: ClassicRequests
 
   constructor(options: ConsumerGroupsOptions) {
     this.#options = options
     this.#topics = new TopicsVersion(options.metadata.state)
+    this.#turns = new Turns({ ...options, topics: this.#topics })
+    this.classic = new ClassicRequests({ ...options, turns: this.#turns })
   }
 
   /** Something else than appends happened in the log. */
@@ -50,17 +50,17 @@ export class ConsumerGroups {
   /** A consumer group with members, or one that gets its first just now. */
   holds(groupId: string): boolean {
     const stored = this.stored(groupId)
-    return (stored !== null && stored.members.size > 0) || this.#live.get(groupId)?.isBusy === true
+    return (stored !== null && stored.members.size > 0) || this.#turns.get(groupId)?.isBusy === true
   }
 
   stored(groupId: string): ConsumerGroupView | null {
-    return this.#options.metadata.state.consumerGroup(groupId)
+    return this.#turns.stored(groupId)
   }
 
   /** Existing topics that members of the group subscribe to. */
   subscribedTopics(groupId: string): Set<string> {
     const names = new Set<string>()
-    const subscriptions = this.#live.get(groupId)?.subscriptions ?? new Subscriptions(this.#options.metadata.state, this.#topics)
+    const subscriptions = this.#turns.get(groupId)?.subscriptions ?? new Subscriptions(this.#options.metadata.state, this.#topics)
     for (const member of this.stored(groupId)?.members.values() ?? []) for (const name of subscriptions.of(member)) names.add(name)
     return names
   }
@@ -69,22 +69,20 @@ export class ConsumerGroups {
   takeOver(groupId: string): void {
     const stored = this.stored(groupId)
     if (stored === null || stored.members.size === 0) return
-    const live = this.#liveGroup(groupId)
+    const live = this.#turns.liveGroup(groupId)
     for (const member of stored.members.values()) {
-      this.#restartSession(live, member.memberId)
-      this.#followRevocation(live, member)
+      this.#turns.restartSession(live, member.memberId)
+      this.#turns.followRevocation(live, member)
     }
   }
 
   drop(groupId: string, error: number): void {
-    const live = this.#live.get(groupId)
-    this.#live.delete(groupId)
-    live?.die(error)
+    this.#turns.drop(groupId, error)
   }
 
   /** Every group that lives here. */
   groupIds(): string[] {
-    return [...this.#live.keys()]
+    return this.#turns.groupIds()
   }
 
   /** ConsumerGroupHeartbeat. */
@@ -94,7 +92,7 @@ export class ConsumerGroups {
     if (problem !== null) return refusedHeartbeat(problem)
     const unavailable = this.#options.unavailable(request.groupId)
     if (unavailable !== Errors.NONE) return refusedHeartbeat(refusal(unavailable))
-    const groupProblem = this.#groupProblem(request)
+    const groupProblem = this.#groupProblem(request, settings)
     if (groupProblem !== null) return refusedHeartbeat(groupProblem)
     if (request.regex !== null && request.regex !== '') {
       const wrong = patternProblem(request.regex)
@@ -105,7 +103,7 @@ export class ConsumerGroups {
     return request.epoch < 0 ? this.#leave(request) : this.#beat({ ...request, memberId }, settings)
   }
 
-  /** LeaveGroup: takes members out, by id or instance id. */
+  /** LeaveGroup: takes members of either protocol out, by id or instance id. */
   async removeAll(groupId: string, leaving: readonly LeavingMember[]): Promise<LeaveResult> {
     const unavailable = this.#options.unavailable(groupId)
     if (unavailable !== Errors.NONE) return { error: unavailable, members: [] }
@@ -116,7 +114,7 @@ export class ConsumerGroups {
   #remove(groupId: string, leaving: readonly LeavingMember[]): Promise<number[]> {
     const { clock } = this.#options
     let errors: number[] = []
-    return this.#run(groupId, {
+    return this.#turns.run(groupId, {
       enter: (draft) => {
         errors = leaving.map(({ memberId, instanceId }) => {
           const member = instanceId === null ? draft.member(memberId) : draft.staticMember(instanceId)
@@ -132,23 +130,29 @@ export class ConsumerGroups {
     })
   }
 
-  #groupProblem({ groupId, epoch }: ConsumerHeartbeat): Refusal | null {
+  /** A classic group with members is upgraded by the first that joins with this protocol, if it may be. */
+  #groupProblem({ groupId, epoch }: ConsumerHeartbeat, settings: ConsumerSettings): Refusal | null {
     const { metadata, classic } = this.#options
+    const { state } = metadata
     const stored = this.stored(groupId)
     if (stored !== null && !classic.isBusy(groupId)) return null
     if (stored === null && epoch !== 0 && !this.holds(groupId)) {
-      return refusal(
-        Errors.GROUP_ID_NOT_FOUND,
-        metadata.state.group(groupId) === null ? `Group ${groupId} not found.` : notConsumer(groupId),
-      )
+      const isThere = state.group(groupId) !== null || classic.isBusy(groupId)
+      return refusal(Errors.GROUP_ID_NOT_FOUND, isThere ? notConsumer(groupId) : `Consumer group ${groupId} not found.`)
     }
-    const isClassic = classic.isBusy(groupId) || (metadata.state.group(groupId)?.members.length ?? 0) > 0
-    return isClassic ? refusal(Errors.GROUP_ID_NOT_FOUND, notConsumer(groupId)) : null
+    const record = classic.record(groupId)
+    if (record === null || (record.members.length === 0 && !classic.isBusy(groupId))) return null
+    if (epoch !== 0 || state.level < MIGRATION_LEVEL) return refusal(Errors.GROUP_ID_NOT_FOUND, notConsumer(groupId))
+    if (record.members.length === 0) return null
+    const problem = upgradeProblem(groupId, record.protocolType, record.members.length, settings)
+    if (problem !== null) return problem
+    const view = upgraded(record, state)
+    return 'error' in view ? view : null
   }
 
   #leave(request: ConsumerHeartbeat): Promise<HeartbeatResult> {
     let left: ConsumerMember | Refusal
-    return this.#run<HeartbeatResult>(request.groupId, {
+    return this.#turns.run<HeartbeatResult>(request.groupId, {
       enter: (draft) => {
         left = leave(draft, request, this.#options.clock.wallMs())
       },
@@ -164,18 +168,18 @@ export class ConsumerGroups {
 
   #beat(request: ConsumerHeartbeat, settings: ConsumerSettings): Promise<HeartbeatResult> {
     const { memberId, groupId } = request
-    const live = this.#liveGroup(groupId)
+    const live = this.#turns.liveGroup(groupId)
     // The beat counts when it arrives, not when what it changes is durable.
-    if (live.hasSession(memberId)) this.#restartSession(live, memberId)
+    if (live.hasSession(memberId)) this.#turns.restartSession(live, memberId)
     let entered: ConsumerMember | Refusal
     let before: ConsumerMember['assigned'] = []
     let after: ConsumerMember
-    return this.#run<HeartbeatResult>(groupId, {
+    return this.#turns.run<HeartbeatResult>(groupId, {
       enter: (draft) => {
         before = draft.member(memberId)?.assigned ?? []
         entered = enter(draft, request, settings.membersMax, this.#options.clock.wallMs())
       },
-      finish: (draft) => {
+      finish: (draft: Draft) => {
         if ('error' in entered) return
         // A later request of the same batch may have taken the member out.
         const member = draft.member(memberId)
@@ -183,12 +187,12 @@ export class ConsumerGroups {
           entered = refusal(Errors.UNKNOWN_MEMBER_ID)
           return
         }
-        after = reconcile(draft, member, request.owned)
+        after = reconcile(draft, member, request.owned, (topicId) => live.subscriptions.includes(member, topicId))
         if (after !== member) draft.set(after)
       },
       result: () => {
         if ('error' in entered) return refusedHeartbeat(entered)
-        this.#restartSession(live, memberId)
+        this.#turns.restartSession(live, memberId)
         const isFull = request.epoch === 0 || (request.rebalanceTimeoutMs !== -1 && request.owned !== null && subscribes(request))
         return {
           error: Errors.NONE,
@@ -201,115 +205,6 @@ export class ConsumerGroups {
       },
       failed: (error) => refusedHeartbeat(refusal(error)),
     })
-  }
-
-  #run<T>(
-    groupId: string,
-    work: Pick<Task, 'enter' | 'finish'> & { readonly result: () => T; readonly failed: (error: number) => T },
-  ): Promise<T> {
-    const live = this.#liveGroup(groupId)
-    return new Promise<T>((resolve, reject) => {
-      const done = (error: number): void => resolve(error === Errors.NONE ? work.result() : work.failed(error))
-      live.queue.push({ enter: work.enter, finish: work.finish, done, reject })
-      if (!live.isWorking) void this.#work(live)
-    })
-  }
-
-  async #work(live: LiveGroup): Promise<void> {
-    live.isWorking = true
-    while (live.queue.length > 0) {
-      const tasks = live.queue.splice(0)
-      try {
-        await this.#step(live, tasks)
-      } catch (error) {
-        for (const task of tasks) task.reject(error)
-      }
-    }
-    live.isWorking = false
-    if (this.#live.get(live.groupId) === live && (this.stored(live.groupId)?.members.size ?? 0) === 0) this.#live.delete(live.groupId)
-  }
-
-  async #step(live: LiveGroup, tasks: readonly Task[]): Promise<void> {
-    const { metadata, logger, clock, settings, classic } = this.#options
-    const { groupId, subscriptions } = live
-    const draft = new Draft(groupId, this.stored(groupId))
-    for (const task of tasks) task.enter(draft)
-    const version = this.#topics.value
-    if (draft.size > 0 && (draft.subscriptionsChanged || version !== live.checkedVersion)) {
-      const topicsHash = subscriptions.hash(draft.members())
-      if (topicsHash !== draft.head.topicsHash) {
-        draft.bump(clock.wallMs())
-        draft.changeHead({ topicsHash })
-      }
-    }
-    if (draft.size > 0 && draft.head.epoch > draft.head.assignmentEpoch) {
-      retarget(draft, subscriptions, metadata.state, settings(groupId).assignors)
-    }
-    for (const task of tasks) task.finish(draft)
-    const command = draft.command()
-    const error = command === null ? Errors.NONE : await writeGroup(metadata, logger, groupId, { kind: 'changeConsumerGroup', ...command })
-    if (error === Errors.NONE) {
-      live.checkedVersion = version
-      classic.forget(groupId)
-      for (const memberId of command?.removed ?? []) live.forgetMember(memberId)
-      if (!live.isDead) for (const member of command?.members ?? []) this.#followRevocation(live, member)
-    } else {
-      // The outcome may be unknown: who is in the group all the same, and never comes again, has to go in time.
-      for (const memberId of this.stored(groupId)?.members.keys() ?? [])
-        if (!live.hasSession(memberId)) this.#restartSession(live, memberId)
-    }
-    const told = error === Errors.NON_EMPTY_GROUP ? Errors.GROUP_ID_NOT_FOUND : error
-    for (const task of tasks) task.done(told)
-    if (error === Errors.NOT_COORDINATOR && this.#live.get(groupId) === live) this.drop(groupId, error)
-  }
-
-  #liveGroup(groupId: string): LiveGroup {
-    let live = this.#live.get(groupId)
-    if (live === undefined) {
-      const { clock, metadata } = this.#options
-      live = new LiveGroup(groupId, clock, new Subscriptions(metadata.state, this.#topics))
-      this.#live.set(groupId, live)
-    }
-    return live
-  }
-
-  #restartSession(live: LiveGroup, memberId: string): void {
-    if (live.isDead) return
-    const { sessionTimeoutMs } = this.#options.settings(live.groupId)
-    live.restartSession(memberId, sessionTimeoutMs, () => {
-      this.#expire(
-        live,
-        memberId,
-        (_draft) => !live.hasSession(memberId),
-        () => this.#restartSession(live, memberId),
-      )
-    })
-  }
-
-  #followRevocation(live: LiveGroup, member: ConsumerMember): void {
-    const { memberId } = member
-    live.followRevocation(member, (epoch) => {
-      const isStuck = (draft: Draft): boolean => draft.member(memberId)?.phase === 1 && draft.member(memberId)?.epoch === epoch
-      this.#expire(live, memberId, isStuck, () => this.#followRevocation(live, member))
-    })
-  }
-
-  /** Takes a member out that ran out of time, unless it was heard of meanwhile; `again` when that could not be written. */
-  #expire(live: LiveGroup, memberId: string, isStill: (draft: Draft) => boolean, again: () => void): void {
-    const { clock, logger } = this.#options
-    if (live.isDead) return
-    const removal = this.#run(live.groupId, {
-      enter: (draft) => {
-        const member = draft.member(memberId)
-        if (member !== null && isStill(draft)) removeMember(draft, member, clock.wallMs())
-      },
-      finish: () => {},
-      result: () => {},
-      failed: () => void (live.isDead || again()),
-    })
-    removal.catch((error: unknown) =>
-      logger.error({ err: error, group: live.groupId }, 'a member of a consumer group could not be removed'),
-    )
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ChangeConsumerGroup, ConsumerGroupHead, ConsumerMember } from '../../metadata/commands.ts'
 import type { ConsumerGroupView } from '../../metadata/view.ts'
+import { withoutEpochs } from './owned.ts'
 import type { Owned } from './types.ts'
 
 /**
@@ -16,12 +17,22 @@ export class Draft {
   #bumped = false
   /** A member came or went, or changed what it subscribes to. */
   subscriptionsChanged = false
+  /** A member asks for another assignor. */
+  assignorsChanged = false
+  /** A member was taken out, and none took its place. */
+  hasFenced = false
   /** Who holds a partition, or has not given it up yet; made when first asked for. */
   #holders: Map<string, Map<number, string>> | null = null
   readonly #statics = new Map<string, string>()
 
-  constructor(groupId: string, stored: ConsumerGroupView | null) {
+  readonly #before: ConsumerGroupView | null
+  readonly #isUpgrade: boolean
+
+  /** `isUpgrade`: `stored` was made of a classic group and is not stored yet. */
+  constructor(groupId: string, stored: ConsumerGroupView | null, isUpgrade = false) {
     this.groupId = groupId
+    this.#before = stored
+    this.#isUpgrade = isUpgrade
     this.head = stored?.head ?? { groupId, epoch: 0, assignmentEpoch: 0, topicsHash: '', assignor: '', stateTimeMs: 0 }
     this.#members = new Map(stored?.members)
     for (const { memberId, instanceId } of this.#members.values()) if (instanceId !== null) this.#statics.set(instanceId, memberId)
@@ -29,6 +40,19 @@ export class Draft {
 
   get size(): number {
     return this.#members.size
+  }
+
+  /** The epoch of the group before this draft. */
+  get epochBefore(): number {
+    return this.#before?.head.epoch ?? 0
+  }
+
+  /** Members of the classic protocol are left, and the last one of the other protocol goes with this draft. */
+  get turnsClassic(): boolean {
+    if (this.#members.size === 0 || this.#before === null) return false
+    for (const { classic } of this.#members.values()) if (!classic) return false
+    for (const { classic } of this.#before.members.values()) if (!classic) return true
+    return false
   }
 
   member(memberId: string): ConsumerMember | null {
@@ -104,10 +128,26 @@ export class Draft {
     drop(member.revoking)
   }
 
-  /** What has to be stored, without the epoch of the shard; null when nothing changed. */
-  command(): Omit<ChangeConsumerGroup, 'shardEpoch'> | null {
+  /**
+   * What has to be stored, without the epoch of the shard; null when nothing changed. With `revisions` (level 3) it counts only for the
+   * group that it was made for, so that a draft whose outcome is unknown and the next one never mix.
+   */
+  command(revisions: boolean): Omit<ChangeConsumerGroup, 'shardEpoch'> | null {
     if (!this.#headChanged && this.#changed.size === 0 && this.#removed.size === 0) return null
-    const members = [...this.#changed].sort().map((memberId) => this.#members.get(memberId)!)
-    return { head: this.head, members, removed: [...this.#removed].sort() }
+    const changed = [...this.#changed].sort().map((memberId) => this.#members.get(memberId)!)
+    const removed = [...this.#removed].sort()
+    if (!revisions) return { head: { ...this.head, assignedAtMs: undefined }, members: changed.map(asBefore), removed }
+    // All members are new to what is stored.
+    const members = this.#isUpgrade ? this.members() : changed
+    return { head: { ...this.head, revision: this.nextRevision }, members, removed, upgrades: this.#isUpgrade || undefined }
   }
+
+  get nextRevision(): number {
+    return (this.#before?.head.revision ?? 0) + 1
+  }
+}
+
+/** As members were before level 3. */
+function asBefore(member: ConsumerMember): ConsumerMember {
+  return { ...member, assigned: withoutEpochs(member.assigned), revoking: withoutEpochs(member.revoking) }
 }

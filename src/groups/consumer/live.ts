@@ -3,13 +3,16 @@ import type { ConsumerMember } from '../../metadata/commands.ts'
 import type { Draft } from './draft.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
+/** What a member of the classic protocol was told to do, and has its rebalance timeout for. */
+export type WaitKind = 'join' | 'sync'
+
 /** A request that waits for its turn at a group. */
 export interface Task {
   /** Changes the draft. What it returns is kept for `finish`. */
   readonly enter: (draft: Draft) => void
   /** After the targets are known: the last changes. */
   readonly finish: (draft: Draft) => void
-  /** Everything is durable (NONE), or nothing is. Throws nothing. */
+  /** Everything is durable (NONE), or nothing is, or it is not known. Throws nothing. */
   readonly done: (error: number) => void
   readonly reject: (error: unknown) => void
 }
@@ -25,6 +28,7 @@ export class LiveGroup {
   checkedVersion = -1
   readonly #clock: Clock
   readonly #sessions = new Map<string, Timer>()
+  readonly #waits: Readonly<Record<WaitKind, Map<string, Timer>>> = { join: new Map(), sync: new Map() }
   readonly #revocations = new Map<string, { readonly epoch: number; readonly timer: Timer }>()
 
   constructor(groupId: string, clock: Clock, subscriptions: Subscriptions) {
@@ -50,14 +54,32 @@ export class LiveGroup {
     return this.#sessions.has(memberId)
   }
 
+  /** One that runs already runs on. */
+  await(kind: WaitKind, memberId: string, timeoutMs: number, expired: () => void): void {
+    const timers = this.#waits[kind]
+    if (timers.has(memberId)) return
+    const timer = this.#clock.timer(timeoutMs, () => {
+      timers.delete(memberId)
+      expired()
+    })
+    timers.set(memberId, timer)
+  }
+
+  came(kind: WaitKind, memberId: string): void {
+    this.#waits[kind].get(memberId)?.cancel()
+    this.#waits[kind].delete(memberId)
+  }
+
   /** Of a member that must give up partitions: it has its rebalance timeout for that, counted from its first hearing of it. */
   followRevocation(member: ConsumerMember, expired: (epoch: number) => void): void {
     const { memberId, epoch, phase, rebalanceTimeoutMs } = member
     const known = this.#revocations.get(memberId)
-    if (phase === 1 && known?.epoch === epoch) return
+    // Members of the classic protocol are watched by `await`.
+    const mustRevoke = phase === 1 && !member.classic
+    if (mustRevoke && known?.epoch === epoch) return
     known?.timer.cancel()
     this.#revocations.delete(memberId)
-    if (phase !== 1) return
+    if (!mustRevoke) return
     const timer = this.#clock.timer(rebalanceTimeoutMs, () => {
       this.#revocations.delete(memberId)
       expired(epoch)
@@ -70,6 +92,8 @@ export class LiveGroup {
     this.#sessions.delete(memberId)
     this.#revocations.get(memberId)?.timer.cancel()
     this.#revocations.delete(memberId)
+    this.came('join', memberId)
+    this.came('sync', memberId)
   }
 
   /** Stops all timers and answers everything that waits. */
@@ -77,6 +101,10 @@ export class LiveGroup {
     this.isDead = true
     for (const timer of this.#sessions.values()) timer.cancel()
     for (const { timer } of this.#revocations.values()) timer.cancel()
+    for (const timers of Object.values(this.#waits)) {
+      for (const timer of timers.values()) timer.cancel()
+      timers.clear()
+    }
     this.#sessions.clear()
     this.#revocations.clear()
     for (const task of this.queue.splice(0)) task.done(error)

@@ -1,7 +1,7 @@
 import { Errors } from '../../../protocol/errors.ts'
 import type { ConsumerMember } from '../../metadata/commands.ts'
 import type { Draft } from './draft.ts'
-import { isSubset } from './owned.ts'
+import { gotIn, isSubset } from './owned.ts'
 import { JOIN_EPOCH, LEAVE_STATIC_EPOCH, refusal, type ConsumerHeartbeat, type Refusal } from './types.ts'
 
 /** Joining and being heard: finds or makes the member, checks its epoch, takes what it says of itself. */
@@ -29,7 +29,7 @@ export function leave(draft: Draft, request: ConsumerHeartbeat, nowMs: number): 
       : (staticProblem(draft, request) ?? draft.staticMember(instanceId)!)
   if ('error' in found) return found
   if (request.epoch === LEAVE_STATIC_EPOCH) {
-    const away: ConsumerMember = { ...found, epoch: LEAVE_STATIC_EPOCH, phase: 0, revoking: [] }
+    const away: ConsumerMember = { ...found, epoch: LEAVE_STATIC_EPOCH, phase: 0, revoking: [], assigned: gotIn(found.assigned, 0) }
     draft.set(away)
     return away
   }
@@ -40,7 +40,10 @@ export function leave(draft: Draft, request: ConsumerHeartbeat, nowMs: number): 
 export function removeMember(draft: Draft, member: ConsumerMember, nowMs: number): void {
   draft.remove(member)
   draft.subscriptionsChanged = true
+  draft.hasFenced = true
   draft.bump(nowMs)
+  // With nobody left there is nothing that targets could be too soon after.
+  if (draft.size === 0) draft.changeHead({ assignmentEpoch: draft.head.epoch, assignedAtMs: 0 })
 }
 
 function returns(draft: Draft, { instanceId }: ConsumerHeartbeat): boolean {
@@ -62,19 +65,23 @@ function findStatic(draft: Draft, request: ConsumerHeartbeat): ConsumerMember | 
   if (request.epoch !== JOIN_EPOCH) return staticProblem(draft, request) ?? holder!
   if (holder === null) return newMember(request)
   if (holder.memberId === request.memberId) return holder
-  if (holder.epoch !== LEAVE_STATIC_EPOCH) {
+  if (!holder.classic && holder.epoch !== LEAVE_STATIC_EPOCH) {
     return refusal(
       Errors.UNRELEASED_INSTANCE_ID,
       `Static member ${request.memberId} with instance id ${instanceId} cannot join the group because the instance id is` +
         ` owned by member ${holder.memberId}.`,
     )
   }
-  // It comes back under a new id and takes over what it had; its subscription is compared with the one before.
-  draft.remove(holder)
-  return { ...holder, memberId: request.memberId, epoch: JOIN_EPOCH, previousEpoch: JOIN_EPOCH }
+  return replace(draft, holder, request.memberId)
 }
 
-function staticProblem(draft: Draft, { memberId, instanceId }: ConsumerHeartbeat): Refusal | null {
+/** A static member comes back under a new id and takes over what it had; its subscription is compared with the one before. */
+export function replace(draft: Draft, holder: ConsumerMember, memberId: string): ConsumerMember {
+  draft.remove(holder)
+  return { ...holder, memberId, epoch: JOIN_EPOCH, previousEpoch: JOIN_EPOCH }
+}
+
+export function staticProblem(draft: Draft, { memberId, instanceId }: Pick<ConsumerHeartbeat, 'memberId' | 'instanceId'>): Refusal | null {
   const holder = draft.staticMember(instanceId!)
   if (holder === null) return refusal(Errors.UNKNOWN_MEMBER_ID, `Instance id ${instanceId} is unknown.`)
   if (holder.memberId === memberId) return null
@@ -97,7 +104,9 @@ function epochProblem(member: ConsumerMember, { epoch, owned }: ConsumerHeartbea
   )
 }
 
-function newMember(request: ConsumerHeartbeat): ConsumerMember {
+type Newcomer = Pick<ConsumerMember, 'memberId' | 'instanceId' | 'rackId' | 'clientId' | 'clientHost' | 'rebalanceTimeoutMs'>
+
+export function newMember(request: Newcomer): ConsumerMember {
   const { memberId, instanceId, rackId, clientId, clientHost, rebalanceTimeoutMs } = request
   return {
     memberId,
@@ -131,20 +140,27 @@ function update(draft: Draft, before: ConsumerMember, request: ConsumerHeartbeat
     rebalanceTimeoutMs: request.rebalanceTimeoutMs === -1 ? before.rebalanceTimeoutMs : request.rebalanceTimeoutMs,
     clientId: request.clientId,
     clientHost: request.clientHost,
+    classic: undefined,
   }
   const stored = draft.member(after.memberId)
-  const subscribesAnew = regex !== before.regex || !isSameList(topics, before.topics)
-  const isNew = stored === null && before.epoch === JOIN_EPOCH && before.target.length === 0 && before.assigned.length === 0
-  if (isNew || subscribesAnew) {
-    draft.subscriptionsChanged = true
-    draft.bump(nowMs)
-  }
+  if (after.assignor !== before.assignor) draft.assignorsChanged = true
+  noteSubscription(draft, before, after, nowMs)
   if (stored === null || !isSameSelf(after, stored)) draft.set(after)
   return after
 }
 
+/** A member that is new, or subscribes to something else, makes a new epoch of the group. */
+export function noteSubscription(draft: Draft, before: ConsumerMember, after: ConsumerMember, nowMs: number): void {
+  const isKnown = draft.member(after.memberId) !== null
+  const isNew = !isKnown && before.epoch === JOIN_EPOCH && before.target.length === 0 && before.assigned.length === 0
+  if (!isNew && after.regex === before.regex && isSameList(after.topics, before.topics)) return
+  draft.subscriptionsChanged = true
+  draft.bump(nowMs)
+}
+
 function isSameSelf(a: ConsumerMember, b: ConsumerMember): boolean {
   return (
+    !a.classic === !b.classic &&
     a.regex === b.regex &&
     isSameList(a.topics, b.topics) &&
     a.rackId === b.rackId &&

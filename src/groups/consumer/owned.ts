@@ -22,18 +22,55 @@ export function toSets(owned: Owned): Map<string, Set<number>> {
   return sets
 }
 
-/** The partitions of the set that the predicate takes. */
+/** The partitions of the set that the predicate takes, with the epochs in which they were got. */
 export function select(owned: Owned, takes: (topicId: string, partition: number) => boolean): OwnedPartitions[] {
   const selected: OwnedPartitions[] = []
-  for (const { topicId, partitions } of owned) {
-    const taken = partitions.filter((partition) => takes(topicId, partition))
-    if (taken.length > 0) selected.push({ topicId, partitions: taken })
+  for (const { topicId, partitions, epochs } of owned) {
+    const places = partitions.flatMap((partition, i) => (takes(topicId, partition) ? [i] : []))
+    if (places.length === partitions.length) selected.push({ topicId, partitions, epochs })
+    else if (places.length > 0) selected.push({ topicId, partitions: at(partitions, places), epochs: epochs && at(epochs, places) })
   }
   return selected
 }
 
+function at(values: readonly number[], places: readonly number[]): number[] {
+  return places.map((place) => values[place])
+}
+
+/** Two sets without a partition in common. Epochs stay when both have them. */
 export function union(a: Owned, b: Owned): OwnedPartitions[] {
-  return toOwned(toSets([...a, ...b]))
+  const others = new Map(b.map((each) => [each.topicId, each]))
+  const joined = a.map((each) => {
+    const other = others.get(each.topicId)
+    others.delete(each.topicId)
+    return other === undefined ? each : merged(each, other)
+  })
+  return [...joined, ...others.values()].sort(byTopic)
+}
+
+function merged(a: OwnedPartitions, b: OwnedPartitions): OwnedPartitions {
+  const all = [...a.partitions.map((partition, i) => [partition, a.epochs?.[i]]), ...b.partitions.map((p, i) => [p, b.epochs?.[i]])]
+  all.sort(([left], [right]) => left! - right!)
+  const epochs = all.map(([, epoch]) => epoch)
+  const isWhole = epochs.every((epoch) => epoch !== undefined)
+  return { topicId: a.topicId, partitions: all.map(([partition]) => partition!), epochs: isWhole ? epochs : undefined }
+}
+
+/** The same set, got in this epoch (KIP-1251). */
+export function gotIn(owned: Owned, epoch: number): OwnedPartitions[] {
+  return owned.map(({ topicId, partitions }) => ({ topicId, partitions, epochs: partitions.map(() => epoch) }))
+}
+
+/** The epoch in which a partition of the set was got: null when it is not in the set, undefined when nobody knows. */
+export function epochOf(owned: Owned, topicId: string, partition: number): number | null | undefined {
+  const entry = owned.find((each) => each.topicId === topicId)
+  const place = entry?.partitions.indexOf(partition) ?? -1
+  return place < 0 ? null : entry!.epochs?.[place]
+}
+
+/** As before level 3. */
+export function withoutEpochs(owned: Owned): OwnedPartitions[] {
+  return owned.map(({ topicId, partitions }) => ({ topicId, partitions }))
 }
 
 export function overlaps(a: Owned, b: Owned): boolean {

@@ -71,6 +71,12 @@ export class Subscriptions {
     return [...names].sort()
   }
 
+  /** Whether a member subscribes to an existing topic. */
+  includes({ topics, regex }: ConsumerMember, topicId: string): boolean {
+    const name = this.#state.topicById(topicId)?.name
+    return name !== undefined && (topics.includes(name) || (regex !== null && this.#matching(regex).includes(name)))
+  }
+
   #matching(regex: string): readonly string[] {
     const version = this.#version.value
     if (version !== this.#matchedVersion) this.#matches.clear()

@@ -14,7 +14,7 @@ export const ASSIGNORS: ReadonlyMap<string, Assignor> = new Map([
 ])
 
 /** Computes what every member shall have, for the group's epoch. */
-export function retarget(draft: Draft, subscriptions: Subscriptions, state: StateView, assignors: readonly string[]): void {
+export function retarget(draft: Draft, subscriptions: Subscriptions, state: StateView, assignors: readonly string[], nowMs: number): void {
   const members = draft.members()
   const name = preferred(members, assignors)
   const topics = new Map<string, number>()
@@ -34,11 +34,17 @@ export function retarget(draft: Draft, subscriptions: Subscriptions, state: Stat
     const target = toOwned(given.get(member.memberId)!)
     if (!isSame(target, member.target)) draft.set({ ...member, target })
   }
-  draft.changeHead({ assignmentEpoch: draft.head.epoch, assignor: name })
+  draft.changeHead({ assignmentEpoch: draft.head.epoch, assignor: name, assignedAtMs: nowMs })
+}
+
+/** Targets are computed again after the interval at the earliest, and at once where there are none yet (KIP-1263). */
+export function mayRetarget({ head }: Draft, intervalMs: number, nowMs: number): boolean {
+  const { assignedAtMs = 0 } = head
+  return assignedAtMs === 0 || intervalMs === 0 || nowMs >= assignedAtMs + intervalMs
 }
 
 /** The one that most members ask for, the earlier of the configured on a tie; the first when nobody asks. */
-function preferred(members: readonly ConsumerMember[], assignors: readonly string[]): string {
+export function preferred(members: readonly ConsumerMember[], assignors: readonly string[]): string {
   const votes = (name: string): number => members.filter(({ assignor }) => assignor === name).length
   return assignors.reduce((best, name) => (votes(name) > votes(best) ? name : best))
 }

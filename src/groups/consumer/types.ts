@@ -2,23 +2,43 @@ import type { OwnedPartitions } from '../../metadata/commands.ts'
 
 export type Owned = readonly OwnedPartitions[]
 
+/** Which groups with members may go to the other protocol: to this one (upgrade), to the classic one (downgrade). */
+export type MigrationPolicy = 'disabled' | 'upgrade' | 'downgrade' | 'bidirectional'
+
 /** Settings of consumer groups, under Kafka's own names. */
 export interface ConsumerSettings {
   /** group.consumer.session.timeout.ms */
   readonly sessionTimeoutMs: number
   /** group.consumer.heartbeat.interval.ms */
   readonly heartbeatIntervalMs: number
+  /** group.consumer.assignment.interval.ms: how soon after targets the next may be computed (KIP-1263). */
+  readonly assignmentIntervalMs: number
+  /** group.consumer.migration.policy */
+  readonly migrationPolicy: MigrationPolicy
   /** group.consumer.max.size */
   readonly membersMax: number
+  /** group.max.size, which a group that goes back to the classic protocol must keep. */
+  readonly classicMembersMax: number
   /** group.consumer.assignors; the first is the default. */
   readonly assignors: readonly string[]
+}
+
+export function mayUpgrade({ migrationPolicy }: ConsumerSettings): boolean {
+  return migrationPolicy === 'upgrade' || migrationPolicy === 'bidirectional'
+}
+
+export function mayDowngrade({ migrationPolicy }: ConsumerSettings): boolean {
+  return migrationPolicy === 'downgrade' || migrationPolicy === 'bidirectional'
 }
 
 /** Kafka's defaults. */
 export const DEFAULT_CONSUMER_SETTINGS: ConsumerSettings = {
   sessionTimeoutMs: 45_000,
   heartbeatIntervalMs: 5_000,
+  assignmentIntervalMs: 1_000,
+  migrationPolicy: 'bidirectional',
   membersMax: 2_147_483_647,
+  classicMembersMax: 2_147_483_647,
   assignors: ['uniform', 'range'],
 }
 

@@ -11,7 +11,6 @@ export const completingRebalance: GroupState = {
     for (const member of group.members.values()) {
       member.answerJoin(group.joinResult(member))
       member.isNew = false
-      member.assignment = NO_BYTES
       group.restartSession(member)
       group.pendingSyncs.add(member.memberId)
     }

@@ -5,7 +5,7 @@ import type { Incarnation } from '../state/pods.ts'
 import { type Context, OK, refused } from './context.ts'
 
 /** The highest feature level that this program understands (L5). */
-export const SUPPORTED_LEVEL = 2
+export const SUPPORTED_LEVEL = 3
 
 /** A process enters (L1, L22). The first registration of all also names the cluster: its nonce is the cluster id. */
 export function registerIncarnation({ rooms }: Context, command: RegisterIncarnation): Result {

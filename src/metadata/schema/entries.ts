@@ -150,7 +150,11 @@ message ExpiredProducer { uint64 topic = 1; uint32 partition = 2; uint64 produce
 message AssignShards { repeated ShardOwner shards = 1; }
 message ShardOwner { uint32 shard = 1; uint64 owner = 2; }
 
-message PutGroup { uint64 shardEpoch = 1; GroupRecord group = 2; }
+message PutGroup {
+  uint64 shardEpoch = 1;
+  GroupRecord group = 2;
+  uint64 downgrades = 3;        // level 3
+}
 message GroupRecord {
   string groupId = 1;
   string protocolType = 2;
@@ -176,6 +180,7 @@ message ChangeConsumerGroup {
   ConsumerGroupHead head = 2;
   repeated ConsumerMember members = 3;
   repeated string removed = 4;
+  bool upgrades = 5;            // level 3
 }
 message ConsumerGroupHead {
   string groupId = 1;
@@ -184,6 +189,8 @@ message ConsumerGroupHead {
   string topicsHash = 4;
   string assignor = 5;
   sint64 stateTimeMs = 6;
+  uint64 revision = 7;          // this and the next: level 3
+  sint64 assignedAtMs = 8;
 }
 message ConsumerMember {
   string memberId = 1;
@@ -201,8 +208,14 @@ message ConsumerMember {
   repeated OwnedPartitions assigned = 13;
   repeated OwnedPartitions revoking = 14;
   repeated OwnedPartitions target = 15;
+  ClassicPart classic = 16;     // level 3; a member that speaks the classic protocol
 }
-message OwnedPartitions { string topicId = 1; repeated uint32 partitions = 2; }
+message ClassicPart { sint32 sessionTimeoutMs = 1; repeated GroupProtocol protocols = 2; }
+message OwnedPartitions {
+  string topicId = 1;
+  repeated uint32 partitions = 2;
+  repeated uint32 epochs = 3;   // level 3; one a partition, or none
+}
 message DeleteGroup { uint64 shardEpoch = 1; string groupId = 2; }
 message CommitOffsets { uint64 shardEpoch = 1; string groupId = 2; repeated OffsetItem items = 3; }
 message OffsetItem {

@@ -162,6 +162,8 @@ message ConsumerGroupHead {
   string topicsHash = 4;
   string assignor = 5;
   sint64 stateTimeMs = 6;
+  uint64 revision = 7;          // this and the next: none before level 3
+  sint64 assignedAtMs = 8;
 }
 message ConsumerMember {
   string memberId = 1;
@@ -179,8 +181,14 @@ message ConsumerMember {
   repeated OwnedPartitions assigned = 13;
   repeated OwnedPartitions revoking = 14;
   repeated OwnedPartitions target = 15;
+  ClassicPart classic = 16;     // none before level 3
 }
-message OwnedPartitions { string topicId = 1; repeated uint32 partitions = 2; }
+message ClassicPart { sint32 sessionTimeoutMs = 1; repeated Protocol protocols = 2; }
+message OwnedPartitions {
+  string topicId = 1;
+  repeated uint32 partitions = 2;
+  repeated uint32 epochs = 3;   // none before level 3
+}
 message Member {
   string memberId = 1;
   optional string instanceId = 2;

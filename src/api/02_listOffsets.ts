@@ -15,7 +15,8 @@
 import { Errors, type RequestOf, type ResponseOf } from '../../protocol/index.ts'
 import { serve, type RequestContext } from './handler.ts'
 import type { ApiParts } from './parts.ts'
-import { epochOfOffset, leaderEpochError } from './support/topics.ts'
+import { epochOfOffset } from '../metadata/epochs.ts'
+import { leaderEpochError } from './support/topics.ts'
 import { storageFailure } from './support/failures.ts'
 
 export default serve(2, { min: 1, max: 11 }, { handle, fail })

@@ -49,6 +49,16 @@ async function run(args: readonly string[]): Promise<void> {
     )
     const { check } = await import('./check.ts')
     process.exitCode = await check(settings, { repair: args.includes('--repair'), quick: args.includes('--quick') })
+  } else if (command === 'restore') {
+    const { restore } = await import('./restore.ts')
+    await restore(loadSettings(args.slice(1), process.env, readYaml))
+  } else if (command === 'hold' || command === 'release' || command === 'holds') {
+    const rest = args.slice(1)
+    const name = command === 'holds' || rest[0]?.startsWith('--') ? undefined : rest.shift()
+    const at = rest.indexOf('--minutes')
+    const minutes = at < 0 ? null : (rest.splice(at, 2)[1] ?? '')
+    const { hold } = await import('./hold.ts')
+    await hold(command, name, minutes, loadSettings(rest, process.env, readYaml))
   } else if (command === 'config-docs') {
     process.stdout.write(configDocs())
   } else if (command === 'version' || command === '--version') {

@@ -17,6 +17,10 @@ usage: frazil serve [--config FILE] [--SETTING VALUE …]
        frazil check [--quick] [--repair] [--SETTING VALUE …]
                                verifies a store that no pod uses: objects, sizes, checksums, offsets; --quick: no rows of tables,
                                --repair: writes what is proven (snapshots of the metadata)
+       frazil hold NAME [--minutes 120] [--http HOST:PORT]
+                               nothing is deleted while a store is copied; release NAME ends it, holds lists those that last
+       frazil restore [--SETTING VALUE …]
+                               makes a copy of a store a cluster of its own, before pods start there
        frazil config-docs      the settings, topic and broker keys as docs/CONFIG.md has them
        frazil version
        frazil --help

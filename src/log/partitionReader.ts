@@ -1,6 +1,7 @@
 import { batchBaseOffset, batchLastOffset, batchOffsetCount, batchSizeBytes, patchBatch } from '../../protocol/records/header.ts'
 import { controlBatch, fillerBatch } from '../../protocol/records/control.ts'
 import type { Clock } from '../base/clock.ts'
+import { epochOfOffset } from '../metadata/epochs.ts'
 import type { Metadata } from '../metadata/port.ts'
 import type { AbortedTransaction, MarkerExtent, TableExtent, TableFile, WalExtent } from '../metadata/view.ts'
 import { FrazilError } from '../base/errors.ts'
@@ -66,7 +67,7 @@ export class PartitionReader {
       const extent = this.#metadata.state.extentAt(topic, partition, offset)
       if (extent === null || extent.firstOffset >= end || offset >= end) return this.#fill(wanted, out)
       if (extent.kind === 'table') {
-        const next = this.#takeTableNow(extent, partition, offset, limitBytes, minOne, out)
+        const next = this.#takeTableNow(extent, wanted, offset, limitBytes, minOne, out)
         if (next === null) return done()
         if (typeof next !== 'number') return out.records.length > 0 ? done() : next.loading
         offset = next
@@ -106,7 +107,7 @@ export class PartitionReader {
         break
       }
       if (extent.kind === 'table') {
-        const next = await this.#takeTable(extent, partition, offset, limitBytes, out)
+        const next = await this.#takeTable(extent, wanted, offset, limitBytes, out)
         if (next === null) break
         offset = next
         continue
@@ -132,15 +133,17 @@ export class PartitionReader {
     return { topic, partition, fetchOffset, end: readableEnd(this.#metadata.state, asked) }
   }
 
-  #epoch({ topic, partition }: Wanted): number {
-    return this.#metadata.state.partition(topic, partition)?.leaderEpoch ?? 0
+  /** The epoch of what was written at an offset (L9). */
+  #epoch({ topic, partition }: Wanted, offset: number): number {
+    const view = this.#metadata.state.partition(topic, partition)
+    return view === null ? 0 : epochOfOffset(view, offset)
   }
 
   /** What was asked for is a hole up to the end: one batch that lets the client move on (L18). */
   #fill(wanted: Wanted, out: ReadBatches): ReadBatches {
     const { fetchOffset, end } = wanted
     if (out.records.length > 0 || fetchOffset >= end) return out
-    const batch = fillerBatch(fetchOffset, end - 1, this.#epoch(wanted))
+    const batch = fillerBatch(fetchOffset, end - 1, this.#epoch(wanted, fetchOffset))
     out.records.push(batch)
     out.sizeBytes = batch.length
     out.nextOffset = batchLastOffset(batch) + 1
@@ -150,7 +153,7 @@ export class PartitionReader {
   #takeMarker(wanted: Wanted, extent: MarkerExtent, limitBytes: number, minOne: boolean, out: ReadBatches): boolean {
     const { firstOffset, lastOffset, maxTimestampMs: timestampMs, producerId, producerEpoch, isCommit } = extent
     if (out.sizeBytes + extent.originalBytes > limitBytes && !(minOne && out.records.length === 0)) return false
-    const leaderEpoch = this.#epoch(wanted)
+    const leaderEpoch = this.#epoch(wanted, firstOffset)
     const batch = controlBatch({ firstOffset, lastOffset, leaderEpoch, timestampMs, producerId, producerEpoch, isCommit })
     out.records.push(batch)
     out.sizeBytes += batch.length
@@ -178,7 +181,8 @@ export class PartitionReader {
   /** The offset to go on with, or null when the limit or the end was met. */
   async #takeWal(wanted: Wanted, extent: WalExtent, offset: number, limitBytes: number, out: ReadBatches): Promise<number | null> {
     const { bytes: located, baseOffset } = await this.#wal.readFrom(extent, offset, limitBytes - out.sizeBytes)
-    const epoch = this.#epoch(wanted)
+    // an extent comes out of one entry, and lies in one epoch
+    const epoch = this.#epoch(wanted, baseOffset)
     let next = baseOffset
     let at = 0
     for (; at < located.length && next < wanted.end; at += batchSizeBytes(located, at)) {
@@ -195,7 +199,7 @@ export class PartitionReader {
   /** The offset to go on with, null when the limit was met, or what is not in memory. */
   #takeTableNow(
     extent: TableExtent,
-    partition: number,
+    wanted: Wanted,
     offset: number,
     limitBytes: number,
     minOne: boolean,
@@ -208,35 +212,53 @@ export class PartitionReader {
     const { lastOffset } = extent
     const fromOffset = Math.max(offset, extent.firstOffset)
     const maxBytes = Math.max(first ? 1 : 0, limitBytes - out.sizeBytes)
-    const read = this.#tables.readNow({ files, partition, fromOffset, lastOffset, maxBytes, minOne: first })
+    const read = this.#tables.readNow({ files, partition: wanted.partition, fromOffset, lastOffset, maxBytes, minOne: first })
     if (read === null || 'whenReady' in read) return { loading: read }
+    const epochOf = this.#tableEpochs(wanted)
     for (const batch of read.batches) {
       if (isServed(batch, offset, out)) return null
       if (out.sizeBytes + batch.length > limitBytes && !(minOne && out.records.length === 0)) return null
-      this.#push(batch, out)
+      this.#push(batch, epochOf, out)
     }
     return read.nextOffset > lastOffset ? read.nextOffset : null
   }
 
   /** The offset to go on with, or null when the limit was met. */
-  async #takeTable(extent: TableExtent, partition: number, offset: number, limitBytes: number, out: ReadBatches): Promise<number | null> {
+  async #takeTable(extent: TableExtent, wanted: Wanted, offset: number, limitBytes: number, out: ReadBatches): Promise<number | null> {
     const maxBytes = Math.max(1, limitBytes - out.sizeBytes)
     const fromOffset = Math.max(offset, extent.firstOffset)
     const files = filesOf(this.#metadata, extent)
-    const { batches, nextOffset } = await this.#tables.read({ files, partition, fromOffset, lastOffset: extent.lastOffset, maxBytes })
+    const { batches, nextOffset } = await this.#tables.read({
+      files,
+      partition: wanted.partition,
+      fromOffset,
+      lastOffset: extent.lastOffset,
+      maxBytes,
+    })
     let next = nextOffset
+    const epochOf = this.#tableEpochs(wanted)
     for (const batch of batches) {
       // what is left out here must not be passed over by a further read
       if (isServed(batch, offset, out)) return null
       if (out.records.length > 0 && out.sizeBytes + batch.length > limitBytes) return null
-      this.#push(batch, out)
+      this.#push(batch, epochOf, out)
     }
     // No row and no way forward would be a loop without end: what was asked for is then a hole.
     if (batches.length === 0 || next <= offset) next = Math.max(next, extent.lastOffset + 1)
     return next
   }
 
-  #push(batch: Uint8Array, out: ReadBatches): void {
+  /**
+   * The epoch of a batch of a table file; null while all of them are in the first, as files have them. Rows of two epochs can be in one
+   * batch: it counts as one of the later, since a consumer goes on behind it.
+   */
+  #tableEpochs({ topic, partition }: Wanted): ((batch: Uint8Array) => number) | null {
+    const view = this.#metadata.state.partition(topic, partition)
+    return view === null || view.leaderEpoch === 0 ? null : (batch) => epochOfOffset(view, batchLastOffset(batch))
+  }
+
+  #push(batch: Uint8Array, epochOf: ((batch: Uint8Array) => number) | null, out: ReadBatches): void {
+    if (epochOf !== null) patchBatch(batch, 0, batchBaseOffset(batch), epochOf(batch))
     out.records.push(batch)
     out.sizeBytes += batch.length
     out.nextOffset = batchLastOffset(batch) + 1

@@ -104,7 +104,8 @@ export function checkProposal(bytes: Uint8Array): void {
   try {
     const { incarnation, sequence, attachmentOffset, command } = readProposal(bytes)
     const bare = incarnation === 0 && sequence === 0 && attachmentOffset === 0
-    if (bare && command.kind !== 'registerIncarnation' && !(command.kind === 'commitWal' && command.key === '')) return
+    const unproposed = command.kind === 'registerIncarnation' || command.kind === 'openTimeline'
+    if (bare && !unproposed && !(command.kind === 'commitWal' && command.key === '')) return
   } catch (error) {
     throw new FrazilError('REFUSED', 'a proposal that another pod sent cannot be decoded', error)
   }

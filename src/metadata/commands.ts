@@ -1,3 +1,4 @@
+import type { ForgetIncarnations, HoldDeletions, OpenTimeline } from './clusterCommands.ts'
 import type { ChangeConsumerGroup } from './consumerGroupCommands.ts'
 import type { CommitOffsets, DeleteGroup, ExpireOffsets, PutGroup } from './groupCommands.ts'
 import type { CreatePartitions, CreateTopic, DeleteTopic } from './topicCommands.ts'
@@ -12,6 +13,7 @@ import type {
   WriteMarkers,
 } from './transactionCommands.ts'
 
+export type * from './clusterCommands.ts'
 export type * from './consumerGroupCommands.ts'
 export type * from './groupCommands.ts'
 export type * from './topicCommands.ts'
@@ -60,6 +62,9 @@ export type Command =
   | ({ readonly kind: 'registerSchema' } & RegisterSchema)
   | ({ readonly kind: 'deleteSchemas' } & DeleteSchemas)
   | ({ readonly kind: 'alterSchemaSettings' } & AlterSchemaSettings)
+  | ({ readonly kind: 'holdDeletions' } & HoldDeletions)
+  | ({ readonly kind: 'forgetIncarnations' } & ForgetIncarnations)
+  | ({ readonly kind: 'openTimeline' } & OpenTimeline)
 
 /** Registers a process; the answer is its incarnation, never used again, and the node id bound to the pod's name (L1, L22). */
 export interface RegisterIncarnation {

@@ -48,6 +48,10 @@ export interface StateView {
   tables(): Iterable<TableView>
 
   deletions(): Iterable<Deletion>
+  /** Holds that were not ended: until when each lasts (wall, ms). */
+  holds(): ReadonlyMap<string, number>
+  /** Something must not be deleted now: a hold lasts, by this clock or by that of the last entry (L6: whoever is behind). */
+  isHeld(wallMs: number): boolean
 
   /** Of one broker (node id as text), or the cluster-wide ones (''). */
   brokerConfigs(broker?: string): ReadonlyMap<string, string>
@@ -93,6 +97,11 @@ export interface StateView {
   /** Look it up anew after an await. */
   readonly schemas: SchemasView
 
+  /** Those that were fenced and are still known. */
+  fencedIncarnations(): Iterable<number>
+  /** It was fenced, perhaps so long ago that the state has forgotten it. */
+  isGone(incarnation: number): boolean
+  /** null when it was never registered, or was forgotten. */
   incarnation(incarnation: number): { readonly pod: string; readonly live: boolean; readonly lastWalSequence: number } | null
 }
 

@@ -228,7 +228,7 @@ export class Peers {
       message.clusterId !== state.clusterId ||
       message.incarnation === self.incarnation ||
       (expected !== null && message.incarnation !== expected.incarnation) ||
-      state.incarnation(message.incarnation)?.live === false
+      state.isGone(message.incarnation)
     if (wrong) {
       logger.debug({ message: message.type }, 'a link of a pod that is not expected is closed')
       link.close()

@@ -6,6 +6,7 @@ import type { PodAbout } from '../metadata/commands.ts'
 import type { SharedMetadata } from '../metadata/relay.ts'
 import { Balance } from './balance.ts'
 import { claimIdentity } from './claim.ts'
+import { Forget } from './forget.ts'
 import { DRAINING, Members, READY, type Member } from './members.ts'
 import type { Message } from './messages.ts'
 import { podMetrics } from './metrics.ts'
@@ -40,6 +41,7 @@ export class Pods {
   readonly #peers: Peers
   readonly #renewals: Renewals
   readonly #balance: Balance
+  readonly #forget: Forget
   readonly #listeners = new Set<() => void>()
   #generation = -1
   #peerAddress = ''
@@ -79,6 +81,7 @@ export class Pods {
     const parts = { metadata, members: this.members, peers: this.#peers, clock, logger, random, timings }
     this.writer = new LogWriter(parts)
     this.#renewals = new Renewals({ ...parts, writer: this.writer })
+    this.#forget = new Forget({ metadata, clock, afterMs: timings.forgetMs })
     this.#balance = new Balance({ ...parts, isHolder: () => this.writer.isHolder, lost: (other) => this.#peers.lost(other) })
     podMetrics(registry, {
       pods: () => this.members.nodes().length,
@@ -208,15 +211,17 @@ export class Pods {
     if (this.#closed || this.#draining) return
     this.#balanceTimer = clock.timer(this.#timings.balanceMs, () => this.#look())
     void this.#step().catch((error: unknown) =>
-      logger.warn({ reason: String(error) }, 'coordinator shards could not be moved: it is tried again'),
+      logger.warn({ reason: String(error) }, 'shards or the list of incarnations could not be put in order: it is tried again'),
     )
   }
 
   /** A pod that came while an older one held the level back announces itself when that one is gone. */
   async #step(): Promise<void> {
     const { metadata, raiseLevel } = this.#options
-    if (metadata.state.level < 2 && (await raiseLevel())) await this.#announce(READY)
+    const { level } = metadata.state
+    if ((await raiseLevel()) && level < 2) await this.#announce(READY)
     await this.#balance.tick()
+    await this.#forget.pass(this.writer.isHolder)
   }
 
   #changed(): void {

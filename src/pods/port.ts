@@ -37,6 +37,8 @@ export interface PodTimings {
   readonly readMs: number
   /** Between two looks at the owners of coordinator shards. */
   readonly balanceMs: number
+  /** How long a fenced incarnation stays in the state. */
+  readonly forgetMs: number
 }
 
 export const DEFAULT_TIMINGS: PodTimings = {
@@ -47,4 +49,5 @@ export const DEFAULT_TIMINGS: PodTimings = {
   forwardMs: 20_000,
   readMs: 200,
   balanceMs: 2000,
+  forgetMs: 3_600_000,
 }

@@ -60,11 +60,14 @@ export class Deleter {
   /** One pass over everything that is due now; the number of deletions that left the queue. */
   async pass(): Promise<number> {
     const nowMs = this.#options.clock.wallMs()
+    // What was queued before a hold began no copy of it refers to; this one may have been paused, and be late with it.
+    if (this.#options.metadata.state.isHeld(nowMs)) return 0
     const due: Deletion[] = []
     for (const deletion of this.#options.metadata.state.deletions()) if (deletion.dueMs <= nowMs) due.push(deletion)
     const size = this.#options.batch ?? 500
     let done = 0
-    for (let at = 0; at < due.length && !this.#loop.closed; at += size) done += await this.#batch(due.slice(at, at + size))
+    const goesOn = (): boolean => !this.#loop.closed && !this.#options.metadata.state.isHeld(nowMs)
+    for (let at = 0; at < due.length && goesOn(); at += size) done += await this.#batch(due.slice(at, at + size))
     return done
   }
 

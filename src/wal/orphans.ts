@@ -31,7 +31,7 @@ export async function enqueueOrphans(options: {
   const known = new Set<string>()
   for (const object of metadata.state.walObjects()) known.add(object.key)
   for (const deletion of metadata.state.deletions()) known.add(deletion.key)
-  const orphans = candidates.filter(({ key, incarnation }) => !known.has(key) && metadata.state.incarnation(incarnation)?.live === false)
+  const orphans = candidates.filter(({ key, incarnation }) => !known.has(key) && metadata.state.isGone(incarnation))
   for (let at = 0; at < orphans.length; at += BATCH) {
     const items = orphans.slice(at, at + BATCH).map(({ key }) => ({ key, graceMs }))
     await metadata.propose({ kind: 'enqueueDeletions', items })

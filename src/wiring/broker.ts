@@ -20,6 +20,7 @@ import { PartitionLog } from '../log/log.ts'
 import { ProduceValidator } from '../log/validate.ts'
 import { openMetadata } from '../metadata/open.ts'
 import type { TopicView } from '../metadata/view.ts'
+import { Forget } from '../pods/forget.ts'
 import type { Pods } from '../pods/pods.ts'
 import { parseListeners, type Listener } from '../server/listeners.ts'
 import { StoreMetrics } from '../storage/metrics.ts'
@@ -32,6 +33,7 @@ import { Loop } from '../wal/loop.ts'
 import { enqueueOrphans } from '../wal/orphans.ts'
 import { WalSequences } from '../wal/sequences.ts'
 import { WriteAheadLog } from '../wal/wal.ts'
+import { registerHolds } from './holds.ts'
 import { openPods } from './pods.ts'
 import { openSchemas } from './schemas.ts'
 import { openStores, placeName, volumeOf } from './stores.ts'
@@ -248,7 +250,13 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   for (const part of background) part.start()
   const findOrphans = (): Promise<unknown> => enqueueOrphans({ store, metadata, logger, graceMs: settings.walGraceMs })
   const orphansFailed = (error: unknown): void => logger.warn({ err: error }, 'orphaned WAL objects could not be listed')
-  const orphans = pods === null ? findOrphans().catch(orphansFailed) : Promise.resolve()
+  // whoever wrote a folder before this process is gone
+  const forget = new Forget({ metadata, clock, afterMs: 0 })
+  const tidied = async (): Promise<void> => {
+    await findOrphans()
+    await forget.pass(true)
+  }
+  const orphans = pods === null ? tidied().catch(orphansFailed) : Promise.resolve()
   if (pods !== null) {
     // pods die while this one lives on
     const loop = new Loop({ clock, everyMs: ORPHANS_MS, pass: findOrphans, turn: turn('orphans'), failed: orphansFailed })
@@ -271,6 +279,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
         notReady: () => ready ?? metadata.stopped?.message ?? null,
         mounts: [
           ...schemas.mounts,
+          { prefix: '/holds', register: (app) => registerHolds(app, { metadata, clock }) },
           {
             prefix: '/iceberg',
             register: (app) =>

@@ -11,9 +11,8 @@ import { Pods } from '../pods/pods.ts'
 import { TcpNetwork } from '../pods/tcp.ts'
 import type { Listener } from '../server/listeners.ts'
 import type { ObjectStore } from '../storage/store.ts'
+import { POD_SECRET_KEY } from './stores.ts'
 
-/** Made by the first pod of a cluster; whoever may write the metadata log may read it. */
-const SECRET_KEY = 'meta/pod-secret'
 const SECRET_BYTES = 32
 const TRIES = 5
 
@@ -77,11 +76,11 @@ function clientHost(settings: Settings, listeners: readonly Listener[]): string 
 async function sharedSecret(store: ObjectStore): Promise<Uint8Array> {
   for (let left = TRIES; ; left--) {
     try {
-      return (await store.get(SECRET_KEY, { reason: 'metadata' })).body
+      return (await store.get(POD_SECRET_KEY, { reason: 'metadata' })).body
     } catch (error) {
       if (!hasCode(error, 'STORE_NOT_FOUND') || left === 0) throw error
     }
-    await store.putIfAbsent(SECRET_KEY, randomBytes(SECRET_BYTES), { reason: 'metadata' }).catch((error: unknown) => {
+    await store.putIfAbsent(POD_SECRET_KEY, randomBytes(SECRET_BYTES), { reason: 'metadata' }).catch((error: unknown) => {
       if (!hasCode(error, 'STORE_UNKNOWN')) throw error // what is there is read back
     })
   }

@@ -13,11 +13,14 @@ import { StoreLog } from '../metadata/logs/storeLog.ts'
 import { FolderStore } from '../storage/folder.ts'
 import { lockFolder, type FolderLock } from '../storage/lock.ts'
 import type { RequestCounter } from '../storage/metrics.ts'
-import { claimStore } from '../storage/s3/claim.ts'
+import { claimStore, CLUSTER_KEY } from '../storage/s3/claim.ts'
 import { probeStore } from '../storage/s3/probe.ts'
 import { S3Store } from '../storage/s3/store.ts'
 import { storeSpec } from '../storage/spec.ts'
 import type { ObjectStore, StoreSpec } from '../storage/store.ts'
+
+/** Made by the first pod of a cluster; whoever may write the metadata log may read it. */
+export const POD_SECRET_KEY = 'meta/pod-secret'
 
 export interface StoresOptions {
   readonly settings: Settings
@@ -33,8 +36,12 @@ export interface Stores {
   readonly spec: StoreSpec
   readonly store: ObjectStore
   readonly log: EntryLog
+  /** Where the log is, when its entries are objects of a bucket. */
+  readonly logStore: ObjectStore | null
   /** Once the log is open and its cluster known: clears what dead processes left, binds the store to the cluster. */
   settle(clusterId: string): Promise<void>
+  /** Of a copy: it is bound to no cluster any more, and the secret of the pods that wrote it is not its own. */
+  forget(): Promise<void>
   close(): Promise<void>
 }
 
@@ -83,11 +90,18 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     spec,
     store,
     log: openLog(),
+    logStore: postgres === null && !(metadataStore instanceof FolderStore) ? metadataStore : null,
     async settle(clusterId) {
       for (const one of new Set([store, metadataStore])) {
         if (one instanceof FolderStore) await one.removeUnfinished()
         if (!(one instanceof FolderStore) || postgres !== null)
           await named(one === store ? 'store' : 'metadata', claimStore(one, clusterId))
+      }
+    },
+    async forget() {
+      for (const one of new Set([store, metadataStore])) {
+        const [failed] = await one.delete([CLUSTER_KEY, POD_SECRET_KEY], { reason: 'metadata' })
+        if (failed !== undefined) throw failed.error
       }
     },
     async close() {

@@ -35,6 +35,7 @@ let records = 0
 let transactions = 0
 let reads = 0
 let tableRows = 0
+let forgotten = 0
 let operations = 0
 let fewestFaults = Infinity
 
@@ -45,6 +46,7 @@ for (let seed = first; seed < first + Number(values.seeds) && performance.now() 
   transactions += result.transactions
   reads += result.reads
   tableRows += result.tableRows
+  forgotten += result.forgotten
   operations += result.operations
   fewestFaults = Math.min(fewestFaults, result.faultTotal)
   for (const [kind, count] of result.faults) faults.set(kind, (faults.get(kind) ?? 0) + count)
@@ -61,7 +63,7 @@ const cpu = process.cpuUsage(startCpu)
 const cpuSeconds = (cpu.user + cpu.system) / 1e6
 console.log(`${seeds} seeds, ${(seeds / seconds).toFixed(1)} a second, ${(seeds / cpuSeconds).toFixed(1)} a CPU second`)
 console.log(
-  `${operations} operations, ${records} records, ${transactions} transactions, ${reads} reads checked, ${tableRows} table rows checked; at least ${fewestFaults} faults a seed`,
+  `${operations} operations, ${records} records, ${transactions} transactions, ${reads} reads checked, ${tableRows} table rows checked, ${forgotten} incarnations came, went and were forgotten; at least ${fewestFaults} faults a seed`,
 )
 console.log(
   [...faults]

@@ -31,6 +31,8 @@ export interface SeedResult {
   readonly transactions: number
   readonly reads: number
   readonly tableRows: number
+  /** Incarnations that lived once and that the state knows no more. */
+  readonly forgotten: number
   readonly faults: ReadonlyMap<string, number>
   readonly faultTotal: number
   readonly turns: number
@@ -92,6 +94,7 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
     draining: false,
   }
   let tableRows = 0
+  let forgotten = 0
   const main = async (): Promise<void> => {
     for (const pod of pods) world.after(world.random() * 200, () => pod.start())
     await makeTopic(cluster, shape.topicConfigs)
@@ -117,6 +120,8 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
     nemesis.mend()
     await within(world, SETTLE_WITHIN_MS, Promise.all(running), 'the clients cannot end')
     tableRows = await judge(cluster, bucket)
+    const { nextIncarnation, incarnations } = pods[0]!.current!.broker!.engine.state.rooms.podRows
+    forgotten = nextIncarnation - 1 - incarnations.size
   }
   try {
     await world.run(main(), RUN_WITHIN_MS)
@@ -131,6 +136,7 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
     transactions: history.transactions,
     reads: history.reads,
     tableRows,
+    forgotten,
     faults: faults.byKind,
     faultTotal: faults.total,
     turns: world.turns,
@@ -184,6 +190,8 @@ async function judge(cluster: Cluster, bucket: Bucket): Promise<number> {
   await within(world, SETTLE_WITHIN_MS, readCommitted(cluster, fresh), 'what is committed cannot be read')
   judgeLog(cluster, fresh)
   const running = cluster.pods.map((pod) => pod.current!)
+  const tidy = ({ broker }: Running): boolean => [...broker!.engine.state.fencedIncarnations()].length === 0
+  await until(world, () => running.every(tidy), 'incarnations that were fenced stay in the state')
   for (const { broker } of running) await within(world, SETTLE_WITHIN_MS, broker!.engine.barrier(), 'a pod cannot reach the end of the log')
   judgeStates(cluster, running)
   return judgeTable(cluster, fresh, bucket)

@@ -14,8 +14,9 @@ test.each(Array.from({ length: SEEDS }, (_, i) => i + 1))(
   'seed %i: nothing is lost, doubled, reordered or torn',
   { timeout: 120_000 },
   async (seed) => {
-    const { violations, operations, faultTotal } = await runSeed(seed)
+    const { violations, operations, faultTotal, forgotten } = await runSeed(seed)
     expect(violations).toEqual([])
+    expect(forgotten).toBeGreaterThan(0)
     expect(operations).toBeGreaterThanOrEqual(500)
     expect(faultTotal).toBeGreaterThanOrEqual(10)
   },

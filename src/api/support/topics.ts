@@ -49,13 +49,6 @@ export function leaderEpochError(partition: PartitionView, currentLeaderEpoch: n
   return currentLeaderEpoch < partition.leaderEpoch ? Errors.FENCED_LEADER_EPOCH : Errors.UNKNOWN_LEADER_EPOCH
 }
 
-/** The epoch in which an offset was written. */
-export function epochOfOffset(partition: PartitionView, offset: number): number {
-  let epoch = partition.epochs[0]?.epoch ?? partition.leaderEpoch
-  for (const each of partition.epochs) if (each.startOffset <= offset) epoch = each.epoch
-  return epoch
-}
-
 /**
  * Where an epoch ends: the largest epoch at or below `epoch` and the offset where the next one begins, the log end for the
  * current one. (-1, -1) for an epoch we never had (K: LeaderEpochFileCache.endOffsetFor).

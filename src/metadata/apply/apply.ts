@@ -24,6 +24,7 @@ import {
 import { commitTable, dropTable, setTableTyping } from './tables.ts'
 import { alterSchemaSettings, deleteSchemas, registerSchema } from './schemas.ts'
 import { alterConfigs, createPartitions, createTopic, deleteTopic, trimPartitions } from './topics.ts'
+import { forgetIncarnations, holdDeletions, openTimeline } from './timeline.ts'
 import { commitWal } from './wal.ts'
 
 export interface Applied {
@@ -74,6 +75,9 @@ const handlers: { readonly [K in Command['kind']]: Handler<K> } = {
   expireTransaction,
   forgetTransactionalIds,
   writeMarkers,
+  holdDeletions,
+  forgetIncarnations,
+  openTimeline,
 }
 
 /** Kinds that came after level 1, with the level from which they take effect (L5). */
@@ -95,6 +99,8 @@ const SINCE_LEVEL: Partial<Readonly<Record<Command['kind'], number>>> = {
   setTableTyping: 2,
   createPartitions: 2,
   changeConsumerGroup: 2,
+  holdDeletions: 3,
+  forgetIncarnations: 3,
 }
 
 /**
@@ -148,6 +154,7 @@ export function applyEntry(rooms: Rooms, entry: DecodedEntry): Applied {
 function applyProposal(context: Context, { incarnation, sequence, attachmentOffset, command }: DecodedProposal): Result {
   const { rooms } = context
   if (command.kind === 'registerIncarnation') return registerIncarnation(context, command)
+  if (command.kind === 'openTimeline') return openTimeline(context, command)
   const proposer = rooms.podRows.incarnations.get(incarnation)
   if (proposer === undefined) return refused(Errors.STALE_BROKER_EPOCH, `there is no incarnation ${incarnation}`)
   if (sequence <= proposer.lastSequence) {

@@ -49,7 +49,7 @@ export function fenceIncarnation({ rooms }: Context, command: FenceIncarnation):
 }
 
 /** It lives no more, and nobody is sent to it. */
-function fence(incarnation: Incarnation): void {
+export function fence(incarnation: Incarnation): void {
   incarnation.live = false
   delete incarnation.about
 }

@@ -63,6 +63,9 @@ message Proposal {
     SetTableTyping setTableTyping = 70;
     CreatePartitions createPartitions = 56;
     ChangeConsumerGroup changeConsumerGroup = 80;
+    HoldDeletions holdDeletions = 90;
+    ForgetIncarnations forgetIncarnations = 91;
+    OpenTimeline openTimeline = 92;
   }
 }
 
@@ -295,6 +298,10 @@ message DeleteSchemas {
   uint64 expectedRevision = 5;
 }
 message AlterSchemaSettings { string context = 1; string subject = 2; optional string config = 3; optional string mode = 4; }
+
+message HoldDeletions { string name = 1; uint64 forMs = 2; }
+message ForgetIncarnations { repeated uint64 incarnations = 1; }
+message OpenTimeline { uint64 lastEntry = 1; bytes nonce = 2; }
 `
 
 const root = loadSchema(ENTRIES_PROTO)

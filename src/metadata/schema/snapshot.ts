@@ -38,6 +38,7 @@ message State {
   repeated TransactionalId transactionalIds = 16;   // this and the next two: none before level 2
   OpenTransactions openTransactions = 17;
   AbortedTransactions abortedTransactions = 18;
+  repeated Hold holds = 40;           // none before level 3
 }
 
 message Cluster {
@@ -271,6 +272,7 @@ message Incarnation {
 }
 message PodAbout { repeated PodListener listeners = 1; string rack = 2; string peer = 3; uint32 phase = 4; }
 message PodListener { string name = 1; string host = 2; uint32 port = 3; }
+message Hold { string name = 1; int64 untilMs = 2; }
 message Lease { string name = 1; uint64 owner = 2; uint64 term = 3; }
 `
 

@@ -152,6 +152,7 @@ export interface StateData {
   readonly pods: readonly Pod[]
   readonly incarnations: readonly Incarnation[]
   readonly leases?: readonly Lease[]
+  readonly holds?: readonly { readonly name: string; readonly untilMs: number }[]
   readonly schemas?: SchemasData
   readonly transactionalIds?: readonly TransactionalIdData[]
   /** By topic and partition, then in order of the first offset. */

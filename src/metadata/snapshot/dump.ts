@@ -55,6 +55,10 @@ export function dumpRooms(rooms: Rooms): StateData {
     incarnations: [...podRows.incarnations.values()].sort((a, b) => a.incarnation - b.incarnation),
     ...dumpTransactions(rooms),
     leases: podRows.leases.size === 0 ? undefined : [...podRows.leases.values()].sort(byText((lease) => lease.name)),
+    holds:
+      deletionRows.holds.size === 0
+        ? undefined
+        : [...deletionRows.holds].map(([name, untilMs]) => ({ name, untilMs })).sort(byText((hold) => hold.name)),
     ...dumpSchemas(rooms.schemaRows),
   }
 }

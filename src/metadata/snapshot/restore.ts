@@ -63,6 +63,7 @@ export function restoreRooms(state: StateData, lastHash: Uint8Array): Rooms {
     if (row.about) rooms.podRows.incarnations.get(incarnation)!.about = copyAbout(row.about)
   }
   for (const { name, owner, term } of state.leases ?? []) rooms.podRows.leases.set(name, { name, owner, term })
+  for (const { name, untilMs } of state.holds ?? []) rooms.deletionRows.holds.set(name, untilMs)
   restoreSchemas(rooms.schemaRows, state.schemas)
   return rooms
 }

@@ -182,10 +182,11 @@ export class SnapshotSchedule {
 
   /**
    * Entries go once two good snapshots include them, so that a bad newest one is survivable, and once nothing alive rides
-   * inside them (L10), and, where other processes write the log too, once they were seen for its retention (L4).
+   * inside them (L10), while no hold asks for them, and, where other processes write the log too, once they were seen for its retention (L4).
    */
   async #truncate(): Promise<void> {
     const [newest, previous] = await this.#log.snapshots()
+    if (this.#state.isHeld(this.#clock.wallMs())) return
     if (previous === undefined || this.#bad.has(newest) || this.#bad.has(previous)) return
     const floor = Math.min(previous + 1, this.#state.rooms.objects.oldestInlineEntry(), this.#seen.floorMax(this.#clock.monotonicMs()))
     await this.#log.truncate(Math.max(floor, await this.#log.floor()))

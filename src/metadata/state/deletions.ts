@@ -4,6 +4,8 @@ import type { Deletion } from '../view.ts'
 export class Deletions {
   nextId = 1
   readonly byId = new Map<number, Deletion>()
+  /** Until when nothing may be deleted (wall, ms), by name. */
+  readonly holds = new Map<string, number>()
   readonly #keys = new Map<string, number>()
 
   /** Queues a key once; asked again, the earlier date holds. */

@@ -30,7 +30,7 @@ export interface Lease {
   readonly term: number
 }
 
-/** Pods by name, and every incarnation there ever was (L1, L22): a number is never used again. */
+/** Pods by name, and incarnations: all that live, and those fenced lately. Their numbers are never used again (L1, L22). */
 export class Pods {
   nextIncarnation = 1
   nextNode = 0

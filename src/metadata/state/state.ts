@@ -189,6 +189,14 @@ export class State implements StateView {
   deletions(): Iterable<Deletion> {
     return this.rooms.deletionRows.byId.values()
   }
+  holds(): ReadonlyMap<string, number> {
+    return this.rooms.deletionRows.holds
+  }
+  isHeld(wallMs: number): boolean {
+    const nowMs = Math.min(wallMs, this.rooms.lastTimeMs)
+    for (const untilMs of this.rooms.deletionRows.holds.values()) if (untilMs > nowMs) return true
+    return false
+  }
 
   brokerConfigs(broker = ''): ReadonlyMap<string, string> {
     return this.rooms.configs.broker(broker)
@@ -275,7 +283,7 @@ export class State implements StateView {
   *pods(): Iterable<{ readonly name: string; readonly nodeId: number; readonly incarnation: number; readonly live: boolean }> {
     const { byName, incarnations } = this.rooms.podRows
     for (const { name, nodeId, incarnation } of byName.values())
-      yield { name, nodeId, incarnation, live: incarnations.get(incarnation)!.live }
+      yield { name, nodeId, incarnation, live: incarnations.get(incarnation)?.live === true }
   }
   *livePods(): Iterable<PodView> {
     const { byName, incarnations } = this.rooms.podRows
@@ -284,6 +292,13 @@ export class State implements StateView {
   }
   lease(name: string): { readonly owner: number; readonly term: number } {
     return this.rooms.podRows.leases.get(name) ?? { owner: 0, term: 0 }
+  }
+  *fencedIncarnations(): Iterable<number> {
+    for (const { incarnation, live } of this.rooms.podRows.incarnations.values()) if (!live) yield incarnation
+  }
+  isGone(incarnation: number): boolean {
+    const { incarnations, nextIncarnation } = this.rooms.podRows
+    return incarnations.get(incarnation)?.live !== true && incarnation < nextIncarnation
   }
   incarnation(incarnation: number): { readonly pod: string; readonly live: boolean; readonly lastWalSequence: number } | null {
     return this.rooms.podRows.incarnations.get(incarnation) ?? null

@@ -100,7 +100,7 @@ export class OrphanSearch {
     const known = new Set<string>((loaded?.pinned ?? []).map((file) => file.key))
     for (const file of table.files()) known.add(file.key)
     for (const deletion of state.deletions()) if (deletion.key.startsWith(`${table.location}/`)) known.add(deletion.key)
-    const isDead = (incarnation: number): boolean => incarnation < metadata.incarnation && state.incarnation(incarnation)?.live !== true
+    const isDead = (incarnation: number): boolean => state.isGone(incarnation)
     const found: string[] = []
     for await (const { key } of store.list(layout.dataPrefix(table.location), { reason: 'maintain' })) {
       if (isOrphanedData(key, known, isDead)) found.push(key)

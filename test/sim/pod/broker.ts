@@ -66,7 +66,16 @@ export interface BrokerOptions {
 }
 
 /** Shorter than real ones: runs are short. */
-const TIMINGS = { heartbeatMs: 250, suspectBeats: 3, renewMs: 1500, expireRenewals: 3, forwardMs: 2000, readMs: 50, balanceMs: 600 }
+const TIMINGS = {
+  heartbeatMs: 250,
+  suspectBeats: 3,
+  renewMs: 1500,
+  expireRenewals: 3,
+  forwardMs: 2000,
+  readMs: 50,
+  balanceMs: 600,
+  forgetMs: 5000,
+}
 
 /** All parts of one process, wired as src/wiring does, but for sockets and threads. */
 export async function openBroker(options: BrokerOptions): Promise<SimBroker> {

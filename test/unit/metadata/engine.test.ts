@@ -326,8 +326,8 @@ describe('the chain (L3, L5)', () => {
     const disk = await filled()
     const { rooms } = await loadRooms(new MemoryLog(disk), silentLogger)
     const unknown = assembleEntry(head(4, rooms.lastHash), [
-      // Field 90 of Proposal, an empty message.
-      { incarnation: 1, sequence: 3, attachmentOffset: 0, bytes: Buffer.from([0xd2, 0x05, 0x00]) },
+      // Field 120 of Proposal, an empty message.
+      { incarnation: 1, sequence: 3, attachmentOffset: 0, bytes: Buffer.from([0xc2, 0x07, 0x00]) },
     ])
     put(disk, 4, unknown)
     await expect(open(new MemoryLog(disk))).rejects.toMatchObject({

@@ -272,4 +272,7 @@ export const SAMPLES: readonly Command[] = [
     },
     downgrades: 301,
   },
+  { kind: 'holdDeletions', name: 'nightly', forMs: 7_200_000 },
+  { kind: 'forgetIncarnations', incarnations: [3, 300] },
+  { kind: 'openTimeline', lastEntry: 299, nonce: Buffer.from('0f0e0d0c0b0a09080706050403020100', 'hex') },
 ]

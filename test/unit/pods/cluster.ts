@@ -20,6 +20,7 @@ export const FAST: PodTimings = {
   forwardMs: 2000,
   readMs: 200,
   balanceMs: 25,
+  forgetMs: 200,
 }
 
 export interface TestPod {

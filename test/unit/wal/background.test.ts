@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client'
 import { describe, expect, test } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
+import { SUPPORTED_LEVEL } from '../../../src/metadata/apply/pods.ts'
 import { Deleter } from '../../../src/wal/deleter.ts'
 import { Evacuator } from '../../../src/wal/evacuate.ts'
 import { setWalGrace } from '../../../src/wal/grace.ts'
@@ -151,6 +152,29 @@ describe('the deletion queue', () => {
     expect(await deleter(w).pass()).toBe(3)
     expect([...w.store.objects.keys()]).toEqual(['t/ab', 'later'])
     expect([...w.engine.state.deletions()].map(({ key }) => key)).toEqual(['later'])
+  })
+
+  test('waits while a hold lasts, also one that is taken in the middle of a pass, and goes on behind it (L9)', async () => {
+    const w = await world({ level: SUPPORTED_LEVEL })
+    const queue = async (...keys: string[]): Promise<void> => {
+      for (const key of keys) w.store.objects.set(key, Buffer.from(key))
+      await w.engine.propose({ kind: 'enqueueDeletions', items: keys.map((key) => ({ key, graceMs: 0 })) })
+    }
+    await queue('a', 'b')
+    const { store, engine: metadata, clock } = w
+    const one = new Deleter({ store, metadata, clock, logger: silentLogger, registry: new Registry(), batch: 1 })
+    let held: Promise<unknown> | null = null
+    w.store.before = async (request) => {
+      if (request === 'delete') await (held ??= metadata.propose({ kind: 'holdDeletions', name: 'copy', forMs: 60_000 }))
+    }
+    expect(await one.pass()).toBe(1)
+    expect(await one.pass()).toBe(0)
+    expect([...w.store.objects.keys()]).toEqual(['b'])
+    w.clock.nowMs += 60_001
+    // this process's clock alone may be ahead of the others'
+    expect(await one.pass()).toBe(0)
+    await queue('c')
+    expect(await one.pass()).toBe(2)
   })
 
   test('runs by itself, survives a store that fails, and ends', async () => {

@@ -22,16 +22,17 @@ const broker = flags.bootstrap === undefined ? new Broker(SETTINGS) : null
 await broker?.start()
 const bootstrap = flags.bootstrap ?? broker!.bootstrap
 
-function java(): readonly string[] {
+function java(name: string): readonly string[] {
   const jars = shell(`java_jars client "${here}/clients/java/pom.xml"`)
   const classes = join(jars, 'classes-groups')
-  shell(`javac -nowarn -cp "${jars}/*" -d "${classes}" "${here}/groups/Groups.java"`)
-  return ['java', '-XX:TieredStopAtLevel=1', '-cp', `${classes}:${jars}/*`, 'Groups']
+  shell(`javac -nowarn -cp "${jars}/*" -d "${classes}" "${here}/groups/${name}.java"`)
+  return ['java', '-XX:TieredStopAtLevel=1', '-cp', `${classes}:${jars}/*`, name]
 }
 
 const clients: Readonly<Record<string, () => readonly string[]>> = {
   librdkafka: () => [shell(`python_env clients "${here}/clients/python/requirements.txt"`), join(here, 'groups/librdkafka.py')],
-  java,
+  java: () => java('Groups'),
+  migration: () => java('Migration'),
 }
 
 /** Runs a client to its end; broker restarts that it asks for ("restart" on a line) are done meanwhile. */

@@ -71,8 +71,15 @@ public class Settle {
         String bootstrap = args[0], protocol = args[1], group = "settle-" + protocol + "-" + Long.toString(System.nanoTime(), 36);
         int size = Integer.parseInt(args[2]), partitions = Integer.parseInt(args[3]), some = Math.max(1, size / 10);
         try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap))) {
-            admin.createTopics(List.of(new NewTopic(group, partitions, (short) 1))).all().get();
+            admin.createTopics(List.of(new NewTopic(group, partitions, (short) 1), new NewTopic(group + "-warm", 1, (short) 1))).all().get();
+            Thread.sleep(3_000);
         }
+        // The first group of a broker finds its coordinator only after a while: another one comes before.
+        int[] alone = new int[1];
+        Member warm = new Member(bootstrap, group + "-warm", protocol, alone);
+        settle(List.of(warm), alone, warm::start);
+        warm.stop.set(true);
+        warm.join();
         int[] owners = new int[partitions];
         List<Member> members = new CopyOnWriteArrayList<>();
         for (int i = 0; i < size; i++) members.add(new Member(bootstrap, group, protocol, owners));

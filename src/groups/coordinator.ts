@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
 import type { OffsetItem } from '../metadata/commands.ts'
@@ -6,20 +6,19 @@ import type { Metadata } from '../metadata/port.ts'
 import type { ConsumerGroupView } from '../metadata/view.ts'
 import { Errors } from '../../protocol/errors.ts'
 import { deleteOffsets, deleteUnsubscribed, type DeleteOffsetsResult, type OffsetPlace } from './deleteOffsets.ts'
+import { ClassicGroups } from './classicGroups.ts'
 import { allowed, mayCommit } from './commits.ts'
 import { ConsumerGroups } from './consumer/coordinator.ts'
 import { mayFetchOffsets, type CommitVerdict } from './consumer/offsets.ts'
-import type { ClassicSide } from './consumer/turns.ts'
 import type { ConsumerSettings } from './consumer/types.ts'
 import { describeGroup, listGroups } from './describe.ts'
-import { Group, type GroupContext } from './group.ts'
+import type { Group } from './group.ts'
 import { findMember, joinGroup } from './join.ts'
 import { leaveGroup } from './leave.ts'
 import type { Member } from './member.ts'
 import { Offsets } from './offsets.ts'
 import { shardOf } from '../metadata/state/shards.ts'
 import { OwnedShards, ownedEpoch, takeShards } from './shards.ts'
-import { STATES } from './states/all.ts'
 import { writeGroup } from './store.ts'
 import { Upkeep } from './upkeep.ts'
 import {
@@ -59,9 +58,8 @@ export interface CoordinatorOptions {
  */
 export class GroupCoordinator {
   readonly #options: CoordinatorOptions
-  readonly #context: GroupContext
   readonly #offsets: Offsets
-  readonly #groups = new Map<string, Group>()
+  readonly #groups: ClassicGroups
   /** Groups of the other protocol (KIP-848). */
   readonly consumers: ConsumerGroups
   readonly #upkeep: Upkeep
@@ -74,15 +72,7 @@ export class GroupCoordinator {
     const { metadata, clock, logger, settings } = options
     this.#owned = new OwnedShards(metadata)
     this.#offsets = new Offsets({ metadata, clock, logger, settings })
-    this.#context = {
-      clock,
-      settings,
-      states: STATES,
-      put: (group) => writeGroup(metadata, logger, group.groupId, { kind: 'putGroup', group }),
-      onDead: (group) => {
-        if (this.#groups.get(group.groupId) === group) this.#groups.delete(group.groupId)
-      },
-    }
+    this.#groups = new ClassicGroups(options)
     this.consumers = new ConsumerGroups({
       metadata,
       clock,
@@ -90,21 +80,9 @@ export class GroupCoordinator {
       settings: options.consumerSettings ?? (() => settings().consumer),
       randomUuid: options.randomUuid,
       unavailable: (groupId) => this.#unavailable(groupId),
-      classic: this.#classicSide(),
+      classic: this.#groups.side(),
     })
-    this.#upkeep = new Upkeep({ metadata, clock, logger, settings, consumers: this.consumers, groups: this.#groups })
-    const groups = this.#groups
-    const gauge = new Gauge({
-      name: 'frazil_groups_live',
-      help: 'Consumer groups held in memory, by state',
-      labelNames: ['state'],
-      registers: [],
-      collect() {
-        this.reset()
-        for (const group of groups.values()) this.inc({ state: group.state.name })
-      },
-    })
-    options.registry.registerMetric(gauge)
+    this.#upkeep = new Upkeep({ metadata, clock, logger, settings, consumers: this.consumers, groups: this.#groups.byId })
   }
 
   /** Takes the shards and starts the session timers of the members that were there before a restart. */
@@ -125,7 +103,7 @@ export class GroupCoordinator {
     this.#closed = true
     this.#stopFollowing()
     this.#upkeep.stop()
-    for (const group of this.#groups.values()) group.die(Errors.NOT_COORDINATOR)
+    for (const group of this.#groups.byId.values()) group.die(Errors.NOT_COORDINATOR)
     for (const groupId of this.consumers.groupIds()) this.consumers.drop(groupId, Errors.NOT_COORDINATOR)
   }
 
@@ -138,11 +116,11 @@ export class GroupCoordinator {
     if (request.sessionTimeoutMs < sessionTimeoutMinMs || request.sessionTimeoutMs > sessionTimeoutMaxMs)
       return refuse(Errors.INVALID_SESSION_TIMEOUT)
     if (this.consumers.holds(request.groupId)) return this.consumers.classic.join(request)
-    const known = this.#find(request.groupId)
+    const known = this.#groups.find(request.groupId)
     if (known === null && request.memberId !== '') return refuse(Errors.UNKNOWN_MEMBER_ID)
-    const group = known ?? this.#live(request.groupId)
+    const group = known ?? this.#groups.live(request.groupId)
     const result = joinGroup(group, request, membersMax, (prefix) => `${prefix}-${this.#options.randomUuid()}`)
-    this.#forgetUnused(group)
+    this.#groups.forgetUnused(group)
     return result
   }
 
@@ -174,10 +152,10 @@ export class GroupCoordinator {
   leave(groupId: string, leaving: readonly LeavingMember[]): LeaveResult {
     const unavailable = this.#unavailable(groupId, true)
     if (unavailable !== Errors.NONE) return { error: unavailable, members: [] }
-    const group = this.#find(groupId)
+    const group = this.#groups.find(groupId)
     if (group === null) return { error: Errors.NONE, members: leaving.map((member) => ({ ...member, error: Errors.UNKNOWN_MEMBER_ID })) }
     const result = leaveGroup(group, leaving)
-    this.#forgetUnused(group)
+    this.#groups.forgetUnused(group)
     return result
   }
 
@@ -217,12 +195,12 @@ export class GroupCoordinator {
   }
 
   describe(groupId: string): GroupDescription {
-    return describeGroup(groupId, this.#unavailable(groupId), this.#find(groupId))
+    return describeGroup(groupId, this.#unavailable(groupId), this.#groups.find(groupId))
   }
 
   /** The groups of the shards owned here. */
   list(): GroupListing[] {
-    return listGroups(this.#options.metadata, this.#groups)
+    return listGroups(this.#options.metadata, this.#groups.byId)
   }
 
   /** Removes an empty group with its offsets; a Kafka error code. */
@@ -232,7 +210,7 @@ export class GroupCoordinator {
     if (this.consumers.holds(groupId)) return Errors.NON_EMPTY_GROUP
     const { metadata, logger } = this.#options
     if (this.consumer(groupId) !== null) return writeGroup(metadata, logger, groupId, { kind: 'deleteGroup', groupId })
-    const group = this.#find(groupId)
+    const group = this.#groups.find(groupId)
     if (group === null) return Errors.GROUP_ID_NOT_FOUND
     if (group.state.name !== 'Empty') return Errors.NON_EMPTY_GROUP
     const error =
@@ -247,7 +225,7 @@ export class GroupCoordinator {
     const unavailable = this.#unavailable(groupId)
     if (unavailable === Errors.NONE && this.consumer(groupId) !== null)
       return deleteUnsubscribed(metadata, logger, groupId, this.consumers.subscribedTopics(groupId), places)
-    const group = unavailable === Errors.NONE ? this.#find(groupId) : null
+    const group = unavailable === Errors.NONE ? this.#groups.find(groupId) : null
     if (group === null) return { error: unavailable === Errors.NONE ? Errors.GROUP_ID_NOT_FOUND : unavailable, errors: [] }
     return deleteOffsets(metadata, logger, group, places)
   }
@@ -257,7 +235,7 @@ export class GroupCoordinator {
     const unavailable = this.#unavailable(groupId)
     if (unavailable !== Errors.NONE) return unavailable
     const consumer = this.consumer(groupId)
-    return mayCommit(request, consumer, consumer === null ? this.#find(groupId) : null, isTransactional)
+    return mayCommit(request, consumer, consumer === null ? this.#groups.find(groupId) : null, isTransactional)
   }
 
   /** null: the group is a consumer group, with members. */
@@ -265,23 +243,10 @@ export class GroupCoordinator {
     const unavailable = this.#unavailable(request.groupId, true)
     if (unavailable !== Errors.NONE) return unavailable
     if (this.consumers.holds(request.groupId)) return null
-    const group = this.#find(request.groupId)
+    const group = this.#groups.find(request.groupId)
     if (group === null) return Errors.UNKNOWN_MEMBER_ID
     const member = findMember(group, request.memberId, request.instanceId)
     return typeof member === 'number' ? member : { group, member }
-  }
-
-  #classicSide(): ClassicSide {
-    return {
-      isBusy: (groupId) => this.#groups.get(groupId)?.idle === false,
-      record: (groupId) => this.#find(groupId)?.record() ?? null,
-      supersede: (groupId) => this.#groups.get(groupId)?.die(Errors.REBALANCE_IN_PROGRESS),
-      adopt: (groupId, rebalance) => {
-        const group = this.#live(groupId)
-        if (rebalance) group.transitionTo('PreparingRebalance')
-      },
-      forget: (groupId) => this.#groups.get(groupId)?.die(Errors.COORDINATOR_NOT_AVAILABLE),
-    }
   }
 
   /**
@@ -292,30 +257,14 @@ export class GroupCoordinator {
     if (withMembers && groupId === '') return Errors.INVALID_GROUP_ID
     if (this.#closed) return Errors.NOT_COORDINATOR
     if (ownedEpoch(this.#options.metadata, groupId) !== null) return Errors.NONE
-    this.#groups.get(groupId)?.die(Errors.NOT_COORDINATOR)
+    this.#groups.byId.get(groupId)?.die(Errors.NOT_COORDINATOR)
     this.consumers.drop(groupId, Errors.NOT_COORDINATOR)
     return Errors.NOT_COORDINATOR
   }
 
   /** The consumer group of that id, unless a classic one is about to take its place. */
   consumer(groupId: string): ConsumerGroupView | null {
-    return this.#groups.has(groupId) ? null : this.consumers.stored(groupId)
-  }
-
-  /** The live classic group, or one made from its record; null when neither is there. */
-  #find(groupId: string): Group | null {
-    const live = this.#groups.get(groupId)
-    if (live !== undefined) return live
-    const { state } = this.#options.metadata
-    return state.group(groupId) === null || state.consumerGroup(groupId) !== null ? null : this.#live(groupId)
-  }
-
-  #live(groupId: string): Group {
-    const known = this.#groups.get(groupId)
-    if (known !== undefined) return known
-    const group = new Group(groupId, this.#context, this.#options.metadata.state.group(groupId))
-    this.#groups.set(groupId, group)
-    return group
+    return this.#groups.byId.has(groupId) ? null : this.consumers.stored(groupId)
   }
 
   /**
@@ -325,19 +274,14 @@ export class GroupCoordinator {
   #followShards(): void {
     const { lost, gained } = this.#owned.update()
     if (lost.size > 0) {
-      for (const group of Array.from(this.#groups.values())) if (lost.has(shardOf(group.groupId))) group.die(Errors.NOT_COORDINATOR)
+      for (const group of Array.from(this.#groups.byId.values())) if (lost.has(shardOf(group.groupId))) group.die(Errors.NOT_COORDINATOR)
       for (const groupId of this.consumers.groupIds()) if (lost.has(shardOf(groupId))) this.consumers.drop(groupId, Errors.NOT_COORDINATOR)
     }
     if (gained.size === 0) return
     for (const { groupId, members } of this.#options.metadata.state.groups()) {
       if (!gained.has(shardOf(groupId))) continue
-      if (members.length > 0) this.#live(groupId)
+      if (members.length > 0) this.#groups.live(groupId)
       this.consumers.takeOver(groupId)
     }
-  }
-
-  /** A join that was refused leaves no group behind. */
-  #forgetUnused(group: Group): void {
-    if (group.idle && group.generation === 0 && this.#groups.get(group.groupId) === group) this.#groups.delete(group.groupId)
   }
 }

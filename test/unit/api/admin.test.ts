@@ -160,6 +160,71 @@ describe('configs', () => {
   })
 })
 
+describe('configs of groups', () => {
+  const GROUP = 32
+  const HEARTBEAT = 'consumer.heartbeat.interval.ms'
+  const SESSION = 'consumer.session.timeout.ms'
+
+  async function alter(resourceName: string, ...configs: [string, string | null, number?][]): Promise<[number, string | null]> {
+    const given = configs.map(([name, value, configOperation = 0]) => ({ name, value, configOperation }))
+    const { responses } = await world.call(44, 1, {
+      resources: [{ resourceType: GROUP, resourceName, configs: given }],
+      validateOnly: false,
+    })
+    return [responses[0].errorCode, responses[0].errorMessage]
+  }
+
+  async function described(name: string): Promise<[string | null, number, (string | null)[]]> {
+    const resources = [{ resourceType: GROUP, resourceName: 'g', configurationKeys: [name] }]
+    const { results } = await world.call(32, 4, { resources, includeSynonyms: true })
+    const [{ value, configSource, synonyms }] = results[0].configs
+    return [value, configSource, synonyms.map((each) => `${each.name}=${each.value}`)]
+  }
+
+  it('are set within the broker’s bounds, told with their synonyms, listed, and obeyed', async () => {
+    world = await apiWorld({ level: 3, broker: { 'group.consumer.heartbeat.interval.ms': '6000' } })
+    expect(await described(HEARTBEAT)).toEqual([
+      '6000',
+      4,
+      ['group.consumer.heartbeat.interval.ms=6000', 'group.consumer.heartbeat.interval.ms=5000'],
+    ])
+    expect(await alter('g', [HEARTBEAT, '7000'])).toEqual([0, null])
+    expect((await described(HEARTBEAT)).slice(0, 2)).toEqual(['7000', 8])
+    expect((await world.call(74, 1, { resourceTypes: [GROUP] })).configResources).toEqual([{ resourceName: 'g', resourceType: GROUP }])
+    const joining = { memberId: 'a', memberEpoch: 0, rebalanceTimeoutMs: 1000, subscribedTopicNames: ['a'], topicPartitions: [] }
+    expect((await world.call(68, 1, { groupId: 'g', ...joining })).heartbeatIntervalMs).toBe(7000)
+    expect((await world.call(68, 1, { groupId: 'other', ...joining })).heartbeatIntervalMs).toBe(6000)
+    expect(await alter('g', [HEARTBEAT, null, 1])).toEqual([0, null])
+    expect((await described(HEARTBEAT))[0]).toBe('6000')
+    expect((await world.call(74, 1, { resourceTypes: [GROUP] })).configResources).toEqual([])
+  })
+
+  it('are refused outside the bounds, unknown, no numbers, or a session no longer than a heartbeat', async () => {
+    world = await apiWorld({ level: 3, broker: { 'group.consumer.min.session.timeout.ms': '5000' } })
+    const refused: [string, string, RegExp][] = [
+      [SESSION, '4999', /consumer.session.timeout.ms must be in the range 5000 to 60000 inclusive/],
+      [SESSION, '60001', /in the range/],
+      [HEARTBEAT, '15001', /consumer.heartbeat.interval.ms must be in the range 5000 to 15000 inclusive/],
+      ['consumer.assignment.interval.ms', '15001', /in the range 0 to 15000/],
+      [SESSION, 'x', /Not a number of type INT/],
+      [SESSION, '5000', /consumer.session.timeout.ms must be greater than consumer.heartbeat.interval.ms/],
+      ['consumer.bogus', '1', /Unknown group config name: consumer.bogus/],
+    ]
+    for (const [name, value, why] of refused) {
+      expect(await alter('g', [name, value])).toEqual([Errors.INVALID_CONFIG, expect.stringMatching(why)])
+    }
+    expect((await alter('', [SESSION, '6000']))[0]).toBe(Errors.INVALID_REQUEST)
+    expect(await alter('g', [SESSION, '6000'])).toEqual([0, null])
+  })
+
+  it('hold within bounds that became narrower', async () => {
+    world = await apiWorld({ level: 3 })
+    expect(await alter('g', [SESSION, '60000'])).toEqual([0, null])
+    await world.engine.propose({ kind: 'alterConfigs', target: { group: 'g' }, set: { [SESSION]: '90000' }, remove: [] })
+    expect((await described(SESSION))[0]).toBe('60000')
+  })
+})
+
 describe('ApiVersions v5 (KIP-1242)', () => {
   it('accepts this cluster and node, and sends others to bootstrap again', async () => {
     world = await apiWorld()

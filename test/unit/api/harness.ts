@@ -18,7 +18,7 @@ import { ProducerIds } from '../../../src/api/support/producerIds.ts'
 import { TopicSettingsCache } from '../../../src/base/config/topicSettings.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { GroupCoordinator } from '../../../src/groups/coordinator.ts'
-import { groupSettings } from '../../../src/api/support/groupSettings.ts'
+import { consumerSettings, groupSettings } from '../../../src/api/support/groupSettings.ts'
 import { PartitionLog } from '../../../src/log/log.ts'
 import { ProduceValidator } from '../../../src/log/validate.ts'
 import { testRandom } from '../metadata/helpers.ts'
@@ -64,6 +64,7 @@ export async function apiWorld(
     logger: silentLogger,
     registry,
     settings: () => groupSettings(brokerConfigs),
+    consumerSettings: (groupId) => consumerSettings(brokerConfigs, engine.state.groupConfigs(groupId)),
     randomUuid: uuid,
   })
   await groups.start()

@@ -205,7 +205,7 @@ const configCases: KafkaCase[] = [
   describeConfigs('another node', 4, '99'),
   describeConfigs('a node that is no number', 4, 'x'),
   { ...describeConfigs('the cluster', 4, '', null), differs: 'Kafka sets min.insync.replicas for the cluster by itself (KIP-966)' },
-  { ...describeConfigs('a group', 32, 'g', null), differs: 'groups have no keys yet' },
+  { ...describeConfigs('a group', 32, 'g', null), differs: 'keys of share and streams groups come with them' },
   { ...describeConfigs('loggers', 8, '0', ['root']), differs: 'loggers are no resource here' },
   describeConfigs('a type that is not', 1, 'x'),
   describeConfigs('another type that is not', 77, 'x'),

@@ -41,7 +41,7 @@ export const PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'src/wal/orphans.ts',
-        find: 'metadata.state.incarnation(incarnation)?.live === false',
+        find: 'metadata.state.isGone(incarnation)',
         replace: 'incarnation >= 0',
       },
       {
